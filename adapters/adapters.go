@@ -1,0 +1,112 @@
+// Package adapters teaches the gateway to speak to backends. An adapter says
+// what is particular about one backend's protocol, as facts (Traits) and as two
+// small functions: a request becomes a Call, a frame becomes events. Package
+// stream does everything that backends have in common.
+package adapters
+
+import (
+	"context"
+	"net/http"
+
+	"dragoman/adapters/frame"
+	"dragoman/adapters/llm"
+)
+
+// Adapter speaks one backend protocol. It holds no state of a request and is
+// safe for concurrent use.
+type Adapter interface {
+	// Traits returns the facts about the protocol. The caller must not change them.
+	Traits() *Traits
+
+	// Request translates req into one HTTP call. It does not keep req.
+	Request(req *llm.Request) (Call, error)
+
+	// Decoder returns a decoder for the one answer to req.
+	Decoder(req *llm.Request) Decoder
+}
+
+// Call is an HTTP request without a transport: Path is appended to the
+// backend's URL. A nil Body is no body.
+type Call struct {
+	Method string
+	Path   string
+	Header http.Header
+	Body   []byte
+}
+
+// Decoder turns the frames of one answer into events. It is used by one
+// goroutine.
+type Decoder interface {
+	// Decode appends the events of one frame to dst. It must not keep fr.Data;
+	// the events' byte slices are valid until the next call. A failure that the
+	// backend reports in the frame is returned as an *llm.Error; any other error
+	// means that the frame could not be understood.
+	Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error)
+}
+
+// Traits are the facts about a backend's protocol that the shared machinery
+// needs. They are data, so that YAML can state them as well as Go can.
+type Traits struct {
+	Framing frame.Kind
+
+	Messages bool // the backend takes messages; otherwise it takes a prompt
+
+	Cumulative   bool     // every frame repeats the whole text so far
+	EchoPrompt   bool     // the text begins with the prompt
+	EndMarker    string   // a frame with exactly this text ends the stream, such as [DONE]
+	EndTexts     []string // texts such as </s> that are cut off at the very end of an answer
+	EOFIsFinish  bool     // the protocol never says why it stopped: a proper end means stop
+	Unary        bool     // a non-stream request uses the backend's non-stream route, answered in one whole frame
+	SingleChoice bool     // choice indexes in frames mean nothing: there is only one choice
+
+	// Accepts lists by OpenAI field name what the backend can do: sampling
+	// settings (temperature, stop, ...) and needs (tools, n, response_format, ...).
+	Accepts []string
+
+	MaxConcurrent int  // how many requests the backend bears at once; 0 is no bound
+	NoMaxTokens   bool // max_tokens may be left out, and then means no limit
+}
+
+// CanDo reports whether field is among t.Accepts.
+func (t *Traits) CanDo(field string) bool {
+	for _, f := range t.Accepts {
+		if f == field {
+			return true
+		}
+	}
+	return false
+}
+
+// Ask sends one call to a backend and returns the body of its 2xx answer, at
+// most 1 MiB. The error of any other answer is an *llm.Error.
+type Ask func(ctx context.Context, call Call) ([]byte, error)
+
+// Template renders a conversation into the prompt of one model. It is safe for
+// concurrent use.
+type Template interface {
+	// Render returns the prompt for req.Messages, and the texts and token ids at
+	// which the model's turn ends, beyond those of the request. A conversation
+	// that the template refuses is an *llm.Error with status 400.
+	Render(req *llm.Request) (Rendered, error)
+}
+
+// Rendered is what a Template made of a conversation.
+type Rendered struct {
+	Prompt       llm.Prompt
+	Stop         []string
+	StopTokenIDs []int
+}
+
+// Templater is implemented by adapters whose backends can be asked for their
+// chat template. It is called once for each model of a backend and again after
+// the backend was lost.
+type Templater interface {
+	Template(ctx context.Context, ask Ask, model string) (Template, error)
+}
+
+// ErrorDecoder is implemented by adapters that understand the error bodies of
+// their backend better than the shared rule does. A nil result falls back to
+// that rule. The message is bounded and cleaned by the caller.
+type ErrorDecoder interface {
+	DecodeError(status int, header http.Header, body []byte) *llm.Error
+}
