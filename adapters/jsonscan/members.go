@@ -1,0 +1,201 @@
+package jsonscan
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+
+	"dragoman/adapters/llm"
+)
+
+// DuplicateError says that an object has two members with one name. RFC 8259
+// lets each parser choose which of them counts, so what is checked here might
+// not be what is used elsewhere.
+type DuplicateError struct {
+	Name string // unescaped
+}
+
+// Error names the member; the name comes from the sender and is quoted.
+func (e *DuplicateError) Error() string {
+	return fmt.Sprintf("duplicate member %.66q", e.Name)
+}
+
+// Members checks data as Valid does and returns the members of the object that
+// it must be, in order, with names unescaped. Two members of one name are a
+// *DuplicateError. Inner objects are checked for validity and depth only.
+func Members(data []byte, maxDepth int) ([]llm.Member, error) {
+	i := skipSpace(data, 0)
+	if i == len(data) || data[i] != '{' {
+		if err := Valid(data, maxDepth); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%w at offset %d: not an object", ErrSyntax, i)
+	}
+	if maxDepth < 1 {
+		return nil, fmt.Errorf("%w at offset %d: more than %d levels", ErrDepth, i, maxDepth)
+	}
+	members := make([]llm.Member, 0, 16)
+	var seen nameSet
+	for first := true; ; first = false {
+		i = skipSpace(data, i+1) // past the brace or comma
+		if first && i < len(data) && data[i] == '}' {
+			break
+		}
+		if i == len(data) {
+			return nil, unexpected(data, i, "in an object")
+		}
+		nameEnd, next, err := scanName(data, i)
+		if err != nil {
+			return nil, err
+		}
+		name := plainName(data[i:nameEnd])
+		start := skipSpace(data, next)
+		if i, err = scanValue(data, start, maxDepth-1); err != nil {
+			return nil, err
+		}
+		if !seen.add(name) {
+			return nil, &DuplicateError{Name: string(name)}
+		}
+		members = append(members, llm.Member{Name: string(name), Start: start, End: i})
+		if i = skipSpace(data, i); i == len(data) || data[i] != ',' && data[i] != '}' {
+			return nil, unexpected(data, i, "after a member")
+		}
+		if data[i] == '}' {
+			break
+		}
+	}
+	return members, atEnd(data, i+1)
+}
+
+// Each calls f with the name (unescaped) and the value of every member of
+// object, in order, until f returns an error, which it returns. A name that
+// comes again is a *DuplicateError. object must be an object out of data that
+// Valid or Members accepted: it is only skipped through, not checked again.
+// Neither slice is to be kept or changed.
+func Each(object []byte, f func(name, value []byte) error) error {
+	var seen nameSet
+	i := skipSpace(object, 0) + 1
+	for {
+		i = skipSpace(object, i)
+		if i >= len(object) || object[i] != '"' {
+			return nil
+		}
+		end := skipString(object, i)
+		name := plainName(object[i:end])
+		if !seen.add(name) {
+			return &DuplicateError{Name: string(name)}
+		}
+		start := min(skipSpace(object, skipSpace(object, end)+1), len(object))
+		i = skipValue(object, start)
+		if err := f(name, object[start:i]); err != nil {
+			return err
+		}
+		i = skipSpace(object, i) + 1
+	}
+}
+
+// Elements yields the elements of array, which must come out of data that
+// Valid or Members accepted, as for Each.
+func Elements(array []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		i := skipSpace(array, skipSpace(array, 0)+1)
+		for i < len(array) && array[i] != ']' {
+			end := skipValue(array, i)
+			if !yield(array[i:end]) {
+				return
+			}
+			i = skipSpace(array, skipSpace(array, end)+1)
+		}
+	}
+}
+
+// nameSet remembers the names of one object. The usual object has few, which
+// are compared one by one; a map bounds the cost of a hostile one.
+type nameSet struct {
+	few  [16][]byte
+	n    int
+	many map[string]struct{}
+}
+
+// add reports whether name was new.
+func (s *nameSet) add(name []byte) bool {
+	if s.many == nil {
+		for _, old := range s.few[:s.n] {
+			if bytes.Equal(old, name) {
+				return false
+			}
+		}
+		if s.n < len(s.few) {
+			s.few[s.n] = name
+			s.n++
+			return true
+		}
+		s.many = make(map[string]struct{}, 2*s.n)
+		for _, old := range s.few {
+			s.many[string(old)] = struct{}{}
+		}
+	}
+	if _, old := s.many[string(name)]; old {
+		return false
+	}
+	s.many[string(name)] = struct{}{}
+	return true
+}
+
+// plainName unescapes a quoted name; it copies only if it must.
+func plainName(quoted []byte) []byte {
+	inner := quoted[1:max(1, len(quoted)-1)]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return inner
+	}
+	return unescape(make([]byte, 0, len(inner)), inner)
+}
+
+// skipValue returns the offset behind the valid value that begins at i. It
+// stays within data whatever that holds.
+func skipValue(data []byte, i int) int {
+	depth := 0
+	for i < len(data) {
+		switch data[i] {
+		case '"':
+			i = skipString(data, i)
+		case '{', '[':
+			depth++
+			i++
+			continue
+		case '}', ']':
+			depth--
+			i++
+		case ',', ':', ' ', '\t', '\n', '\r':
+			i++
+			continue
+		default:
+			for i++; i < len(data) && !isDelimiter(data[i]); i++ {
+			}
+		}
+		if depth <= 0 {
+			return i
+		}
+	}
+	return i
+}
+
+func isDelimiter(c byte) bool {
+	switch c {
+	case ',', ':', ' ', '\t', '\n', '\r', '}', ']', '"', '{', '[':
+		return true
+	}
+	return false
+}
+
+// skipString returns the offset behind the valid string whose quote is at i.
+func skipString(data []byte, i int) int {
+	for i++; ; i += 2 { // past the quote, past an escape
+		if i = plainRun(data, i); i >= len(data) {
+			return len(data)
+		}
+		if data[i] == '"' {
+			return i + 1
+		}
+	}
+}
