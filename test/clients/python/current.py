@@ -1,0 +1,85 @@
+"""The clients of today: openai and langchain-openai."""
+import os
+import sys
+
+import openai
+from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_openai import ChatOpenAI
+
+BASE = os.environ["OPENAI_API_BASE"]
+MODEL = "vicuna-13B"
+PIRATE = "Aye, Red Hat be a fine operating system, arrr!"
+client = openai.OpenAI(base_url=BASE, api_key="none", max_retries=0)
+
+
+def check(name, ok, seen=""):
+    print(("ok " if ok else "FAILED ") + name, "" if ok else repr(seen), flush=True)
+    if not ok:
+        sys.exit(1)
+
+
+def ask(text, **more):
+    return client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": text}], **more)
+
+
+def joined(stream):
+    return "".join(c.choices[0].delta.content or "" for c in stream if c.choices)
+
+
+def fails(name, call, want, kind=openai.APIError):
+    try:
+        call()
+    except kind as e:
+        check(name, want in str(e), e)
+    else:
+        check(name, False, "no error")
+
+
+resp = ask("I love Red Hat!")
+check("text", resp.choices[0].message.content == PIRATE and resp.choices[0].finish_reason == "stop", resp)
+check("usage", resp.usage.total_tokens == resp.usage.prompt_tokens + resp.usage.completion_tokens > 0, resp)
+text = joined(ask("I love Red Hat!", stream=True))
+check("stream", text == PIRATE, text)
+chunks = list(ask("I love Red Hat!", stream=True, stream_options={"include_usage": True}))
+check("stream usage", chunks[-1].usage.total_tokens > 0 and chunks[-1].choices == [] and chunks[0].usage is None, chunks)
+with client.chat.completions.stream(model=MODEL, messages=[{"role": "user", "content": "I love Red Hat!"}]) as s:
+    check("stream helper", s.get_final_completion().choices[0].message.content == PIRATE)
+check("stop", ask("I love Red Hat!", stop="operating").choices[0].message.content == "Aye, Red Hat be a fine ")
+text = joined(ask("I love Red Hat!", stop=["operating"], stream=True))
+check("stop stream", text == "Aye, Red Hat be a fine ", text)
+fails("error before", lambda: ask("fail first"), "worker is out of memory", openai.APIStatusError)
+fails("error before the stream", lambda: ask("fail first", stream=True), "worker is out of memory", openai.APIStatusError)
+fails("error in the stream", lambda: joined(ask("fail midway", stream=True)), "worker is out of memory")
+fails("unknown model", lambda: client.chat.completions.create(model="nope", messages=[{"role": "user", "content": "x"}]), "nope", openai.NotFoundError)
+fails("bad value", lambda: ask("x", temperature=3), "temperature", openai.BadRequestError)
+check("completions", client.completions.create(model=MODEL, prompt="I love Red Hat!", max_tokens=64).choices[0].text == PIRATE)
+check("models", "vicuna-13B" in [m.id for m in client.models.list()] and client.models.retrieve("vicuna-13B").id == "vicuna-13B")
+stream = ask("slow", stream=True)
+first = next(c for c in stream if c.choices and c.choices[0].delta.content)
+stream.close()
+check("cancel", first.choices[0].delta.content == "Aye", first)
+
+# LangChain
+messages = [SystemMessage("You are a helpful assistant that translates english to pirate."), HumanMessage("I love Red Hat!")]
+
+
+def chat(**more):
+    return ChatOpenAI(base_url=BASE, api_key="none", model=MODEL, max_retries=0, **more)
+
+
+answer = chat().invoke(messages)
+check("langchain text", answer.content == PIRATE and answer.usage_metadata["total_tokens"] > 0, answer)
+parts = list(chat(stream_usage=True).stream(messages))
+whole = parts[0]
+for p in parts[1:]:
+    whole += p
+check("langchain stream", whole.content == PIRATE and type(whole).__name__ == "AIMessageChunk", whole)
+check("langchain stream usage", whole.usage_metadata["total_tokens"] > 0, whole)
+check("langchain streaming=True", chat(streaming=True).invoke(messages).content == PIRATE)
+check("langchain stop", chat(stop=["operating"]).invoke(messages).content == "Aye, Red Hat be a fine ")
+fails("langchain error before", lambda: chat().invoke("fail first"), "worker is out of memory")
+fails("langchain error in the stream", lambda: list(chat().stream("fail midway")), "worker is out of memory")
+stream = chat().stream("slow")
+first = next(p for p in stream if p.content)
+stream.close()
+check("langchain cancel", first.content == "Aye", first)
