@@ -4,7 +4,6 @@ package clients
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,41 +16,6 @@ import (
 
 	"dragoman/test/harness"
 )
-
-// pirate is the worker's answer, as FastChat streams it: every frame has the
-// whole text so far.
-var pirate = []string{"Aye", "Aye, Red Hat", "Aye, Red Hat be a fine oper", "Aye, Red Hat be a fine operating system, arrr!"}
-
-func frame(text, finish string) string {
-	quoted, _ := json.Marshal(text)
-	return fmt.Sprintf(`{"text": %s, "error_code": 0, "usage": {"prompt_tokens": 12, "completion_tokens": 5, "total_tokens": 17}, "finish_reason": %s}␀¦`, quoted, finish)
-}
-
-const failure = `{"text": "the worker is out of memory", "error_code": 50002}␀`
-
-// worker is a FastChat model worker that serves vicuna.
-func worker(r harness.Received) harness.Reply {
-	switch r.Path {
-	case "/worker_get_conv_template":
-		return harness.Reply{Unframed: true, Body: `{"conv":{"name":"vicuna_v1.1","system_template":"{system_message}","system_message":"A chat between a curious user and an artificial intelligence assistant.","roles":["USER","ASSISTANT"],"messages":[],"offset":0,"sep_style":2,"sep":" ","sep2":"</s>","stop_str":null,"stop_token_ids":null}}`}
-	case "/worker_generate_stream":
-	default:
-		return harness.Reply{Status: 404, Unframed: true, Body: `{"detail":"Not Found"}`}
-	}
-	switch {
-	case strings.Contains(r.Body, "fail first"):
-		return harness.Reply{Body: failure}
-	case strings.Contains(r.Body, "fail midway"):
-		return harness.Reply{Body: frame(pirate[0], "null") + frame(pirate[1], "null") + failure}
-	case strings.Contains(r.Body, "slow"):
-		return harness.Reply{Body: frame(pirate[0], "null") + "⏸"}
-	}
-	body := ""
-	for _, text := range pirate {
-		body += frame(text, "null")
-	}
-	return harness.Reply{Body: body + frame(pirate[3], `"stop"`)}
-}
 
 // start runs bin/dragoman on the addresses that the two threads use.
 func start(t *testing.T, config string) {
@@ -134,7 +98,7 @@ func program(t *testing.T, backend *harness.Backend, name string, args ...string
 }
 
 func TestClients(t *testing.T) {
-	backend := harness.NewBackend(t, worker)
+	backend := harness.NewBackend(t, harness.PirateWorker)
 	start(t, fmt.Sprintf(`
 listen: ["127.0.0.1:8000"]
 models:
