@@ -1,0 +1,155 @@
+package prompt
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ardanlabs/jinja"
+
+	"dragoman/adapters"
+	"dragoman/adapters/llm"
+)
+
+// Options say what a template needs to know about its model. The zero value
+// will do for a backend that takes the prompt as plain text.
+type Options struct {
+	// BOS and EOS are the texts that the template sees as bos_token and
+	// eos_token. A backend that puts its own BOS before the prompt wants BOS
+	// empty, or a check that the prompt does not begin with it already.
+	BOS, EOS string
+
+	// Special lists the texts of control tokens. Where one stands in what the
+	// client sent, the prompt is cut into two pieces in the middle of it, so that
+	// no piece holds it. Tokens that models write as text, such as </think>, do
+	// not belong here: templates look for them in the messages.
+	Special []string
+
+	Stop []string // texts at which the model's turn ends
+
+	// Fold lets Render reshape conversations that the template refuses, or would
+	// lose a part of: messages of one role in a row become one, and system
+	// messages become part of the next user message. Without it such
+	// conversations are refused.
+	Fold bool
+
+	Now func() time.Time // the clock of strftime_now; nil is time.Now
+}
+
+// Jinja compiles and tests the template src. Its errors name the line, and the
+// filter or statement that is at fault.
+func Jinja(src string, o Options) (adapters.Template, error) { return compile(src, o) }
+
+// File reads a template from the file at path, and is otherwise like Jinja.
+func File(path string, o Options) (adapters.Template, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the chat template: %w", err)
+	}
+	t, err := compile(string(src), o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+type template struct {
+	Options
+	compiled *jinja.Template
+	guards   *guards
+	limits   limits
+	breaker  *breaker
+
+	objectArgs bool // it wants the arguments of tool calls as an object, not as JSON text
+	parts      bool // it wants content as a list of parts
+	support    [numShapes]support
+}
+
+func compile(src string, o Options) (*template, error) {
+	t := &template{Options: o, guards: newGuards(), limits: defaultLimits, breaker: newBreaker(o.Special, src)}
+	if t.Now == nil {
+		t.Now = time.Now
+	}
+	source, err := normalize(src, t.guards)
+	if err == nil {
+		t.compiled, err = jinja.Compile(source)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("compiling the chat template: %w", err)
+	}
+	if err := t.probe(); err != nil {
+		return nil, fmt.Errorf("testing the chat template: %w", err)
+	}
+	return t, nil
+}
+
+// Render implements adapters.Template.
+func (t *template) Render(req *llm.Request) (adapters.Rendered, error) {
+	mark, err := t.breaker.mark(req.Messages)
+	if err != nil {
+		return adapters.Rendered{}, err
+	}
+	first, last, err := t.levels(req.Messages)
+	if err != nil {
+		return adapters.Rendered{}, err
+	}
+	var refused *refusal
+	for level := first; level <= last; level++ {
+		text, err := t.execute(fold(req.Messages, level), mark)
+		if r := (*refusal)(nil); errors.As(err, &r) {
+			if refused == nil {
+				refused = r
+			}
+			continue
+		}
+		if err != nil {
+			return adapters.Rendered{}, invalid("the model's chat template failed: %s", err.Error())
+		}
+		return adapters.Rendered{Prompt: t.breaker.split(text, mark), Stop: t.Stop}, nil
+	}
+	return adapters.Rendered{}, invalid("the model's chat template refuses the messages: %s", refused.words)
+}
+
+// invalid returns the error for a conversation that cannot be rendered. words
+// come from the template and may repeat what the client sent.
+func invalid(format, words string) *llm.Error {
+	const most = 500 // bytes
+	words = strings.Map(func(r rune) rune {
+		if isNoncharacter(r) {
+			return -1
+		}
+		return r
+	}, words)
+	if len(words) > most {
+		words = strings.ToValidUTF8(words[:most], "") + "..."
+	}
+	return llm.Invalid("messages", "invalid_value", format, words)
+}
+
+// execute runs the template on messages as they are. The library has no limits
+// of its own, and no promise that it never panics.
+func (t *template) execute(messages []llm.Message, mark rune) (text string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			text, err = "", fmt.Errorf("the template library broke down: %v", r)
+		}
+	}()
+	l := t.limits
+	for i := range messages {
+		l.bytes += 4 * len(messages[i].Content)
+	}
+	vars := map[string]jinja.Value{
+		"messages":              t.messages(messages, mark),
+		"tools":                 jinja.None(),
+		"documents":             jinja.None(),
+		"add_generation_prompt": jinja.NewBool(true),
+		"bos_token":             jinja.NewString(t.BOS),
+		"eos_token":             jinja.NewString(t.EOS),
+		"strftime_now":          strftimeNow(t.Now),
+		"raise_exception":       raiseException,
+	}
+	t.guards.install(vars, l)
+	return t.compiled.RenderValues(vars)
+}

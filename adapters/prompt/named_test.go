@@ -1,0 +1,11 @@
+package prompt
+
+import "testing"
+
+func TestNamedTemplatesCompile(t *testing.T) {
+	for _, name := range Names() {
+		if _, err := Named(name); err != nil {
+			t.Error(err)
+		}
+	}
+}
