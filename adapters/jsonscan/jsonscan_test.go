@@ -130,6 +130,23 @@ func TestBC086_DuplicateNames(t *testing.T) {
 	}
 }
 
+func TestTooManyMembers(t *testing.T) {
+	var b strings.Builder
+	for i := range 10_001 {
+		fmt.Fprintf(&b, `,"k%d":0`, i)
+	}
+	object := []byte("{" + b.String()[1:] + "}")
+	if _, err := Members(object, 8); !errors.Is(err, ErrMembers) {
+		t.Errorf("Members of 10,001 = %v", err)
+	}
+	if err := Each(object, func(_, _ []byte) error { return nil }); !errors.Is(err, ErrMembers) {
+		t.Errorf("Each of 10,001 = %v", err)
+	}
+	if err := Valid(object, 8); err != nil {
+		t.Errorf("Valid = %v, but it lists no members", err)
+	}
+}
+
 func TestEachAndElements(t *testing.T) {
 	object := []byte(`{ "a\"}" : "x]\\" , "b":[{"c":"}"},2 , null], "d":true}`)
 	got := ""

@@ -8,6 +8,14 @@ import (
 	"dragoman/adapters/llm"
 )
 
+// maxMembers bounds the objects whose members are listed: far more than any
+// protocol has, and few enough to look a name up one by one.
+const maxMembers = 10_000
+
+// ErrMembers says that an object has too many members to be a message of any
+// protocol.
+var ErrMembers = fmt.Errorf("JSON object has more than %d members", maxMembers)
+
 // DuplicateError says that an object has two members with one name. RFC 8259
 // lets each parser choose which of them counts, so what is checked here might
 // not be what is used elsewhere.
@@ -22,7 +30,7 @@ func (e *DuplicateError) Error() string {
 
 // Members checks data as Valid does and returns the members of the object that
 // it must be, in order, with names unescaped. Two members of one name are a
-// *DuplicateError. Inner objects are checked for validity and depth only.
+// *DuplicateError, more than 10,000 are ErrMembers. Inner objects are checked for validity and depth only.
 func Members(data []byte, maxDepth int) ([]llm.Member, error) {
 	i := skipSpace(data, 0)
 	if i == len(data) || data[i] != '{' {
@@ -53,8 +61,8 @@ func Members(data []byte, maxDepth int) ([]llm.Member, error) {
 		if i, err = scanValue(data, start, maxDepth-1); err != nil {
 			return nil, err
 		}
-		if !seen.add(name) {
-			return nil, &DuplicateError{Name: string(name)}
+		if err := seen.add(name); err != nil {
+			return nil, err
 		}
 		members = append(members, llm.Member{Name: string(name), Start: start, End: i})
 		if i = skipSpace(data, i); i == len(data) || data[i] != ',' && data[i] != '}' {
@@ -69,7 +77,7 @@ func Members(data []byte, maxDepth int) ([]llm.Member, error) {
 
 // Each calls f with the name (unescaped) and the value of every member of
 // object, in order, until f returns an error, which it returns. A name that
-// comes again is a *DuplicateError. object must be an object out of data that
+// comes again is a *DuplicateError, more than 10,000 are ErrMembers. object must be an object out of data that
 // Valid or Members accepted: it is only skipped through, not checked again.
 // Neither slice is to be kept or changed.
 func Each(object []byte, f func(name, value []byte) error) error {
@@ -82,8 +90,8 @@ func Each(object []byte, f func(name, value []byte) error) error {
 		}
 		end := skipString(object, i)
 		name := plainName(object[i:end])
-		if !seen.add(name) {
-			return &DuplicateError{Name: string(name)}
+		if err := seen.add(name); err != nil {
+			return err
 		}
 		start := min(skipSpace(object, skipSpace(object, end)+1), len(object))
 		i = skipValue(object, start)
@@ -117,18 +125,18 @@ type nameSet struct {
 	many map[string]struct{}
 }
 
-// add reports whether name was new.
-func (s *nameSet) add(name []byte) bool {
+// add returns an error if name was there before, or is one too many.
+func (s *nameSet) add(name []byte) error {
 	if s.many == nil {
 		for _, old := range s.few[:s.n] {
 			if bytes.Equal(old, name) {
-				return false
+				return &DuplicateError{Name: string(name)}
 			}
 		}
 		if s.n < len(s.few) {
 			s.few[s.n] = name
 			s.n++
-			return true
+			return nil
 		}
 		s.many = make(map[string]struct{}, 2*s.n)
 		for _, old := range s.few {
@@ -136,10 +144,13 @@ func (s *nameSet) add(name []byte) bool {
 		}
 	}
 	if _, old := s.many[string(name)]; old {
-		return false
+		return &DuplicateError{Name: string(name)}
+	}
+	if len(s.many) == maxMembers {
+		return ErrMembers
 	}
 	s.many[string(name)] = struct{}{}
-	return true
+	return nil
 }
 
 // plainName unescapes a quoted name; it copies only if it must.
