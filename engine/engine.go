@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dragoman/engine/llama"
+	"dragoman/engine/sched"
+	"dragoman/engine/serve"
+	"dragoman/engine/stories"
+)
+
+// builtin names the model that comes with the program.
+const builtin = "builtin:stories"
+
+// Bounds of the work in one step. A batch of 512 keeps the processor busy; a
+// chunk of 128 keeps the pause short that a new prompt makes for running answers.
+const (
+	maxParallel  = 256 // llama.cpp's own limit
+	batchTokens  = 512
+	promptTokens = 128
+)
+
+// engine is a loaded model and those who serve it.
+type engine struct {
+	name    string
+	context int
+	model   *llama.Model
+	sched   *sched.Scheduler
+	handler http.Handler
+}
+
+// open loads the libraries and the model.
+func open(ctx context.Context, o options) (*engine, error) {
+	llama.Verbose = o.verbose
+	version, err := llama.Load(o.lib)
+	var other *llama.VersionError
+	if errors.As(err, &other) && !o.check {
+		err = try(ctx, o, other)
+	} else if other != nil {
+		err = nil // this is the trial
+	}
+	if err != nil {
+		return nil, err
+	}
+	file, name, err := modelFile(o.model)
+	if err != nil {
+		return nil, err
+	}
+	m, err := llama.Open(llama.Options{
+		File: file, Context: o.context, Parallel: o.parallel, Threads: o.threads,
+		Batch: max(batchTokens, o.parallel),
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := sched.New(m, sched.Options{
+		Context: m.Context(), Parallel: o.parallel, Queue: o.queue,
+		Batch: max(batchTokens, o.parallel), Chunk: promptTokens,
+	})
+	bos, add := m.BOS()
+	return &engine{
+		name: name, context: m.Context(), model: m, sched: s,
+		handler: serve.New(m, s, serve.Props{
+			Model: name, Context: m.Context(), TrainContext: m.TrainedContext(),
+			ChatTemplate: m.ChatTemplate(), BOSToken: m.Text(bos), EOSToken: m.Text(m.EOS()),
+			AddBOS: add, BOS: bos, SpecialTokens: m.SpecialTexts(),
+			Parallel: o.parallel, Llama: version,
+		}),
+	}, nil
+}
+
+// modelFile returns the file of a model and the name it goes by.
+func modelFile(model string) (file, name string, err error) {
+	if model != builtin {
+		if strings.HasPrefix(model, "builtin:") {
+			return "", "", fmt.Errorf("there is no %s; there is %s", model, builtin)
+		}
+		return model, strings.TrimSuffix(filepath.Base(model), ".gguf"), nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil { // no home: a service, say
+		cache = os.TempDir()
+	}
+	file, err = stories.Path(filepath.Join(cache, "dragoman"))
+	return file, "stories", err
+}

@@ -1,0 +1,62 @@
+package llama
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"dragoman/engine/sched"
+
+	"github.com/hybridgroup/yzma/pkg/llama"
+)
+
+// Decode implements sched.Model.
+func (m *Model) Decode(batch []sched.Item) error {
+	if err := m.batch.Clear(); err != nil {
+		return err
+	}
+	seq := make([]llama.SeqId, 1)
+	for _, it := range batch {
+		seq[0] = llama.SeqId(it.Seq)
+		if err := m.batch.Add(llama.Token(it.Token), llama.Pos(it.Pos), seq, it.Logits); err != nil {
+			return err
+		}
+	}
+	code, err := llama.Decode(m.ctx, m.batch)
+	switch {
+	case err != nil:
+		return err
+	case code == 1:
+		return errors.New("llama.cpp found no room in its memory")
+	case code != 0:
+		return fmt.Errorf("llama.cpp failed with code %d", code)
+	}
+	return nil
+}
+
+// Logits implements sched.Model. The slice is llama.cpp's own memory.
+func (m *Model) Logits(i int) ([]float32, error) {
+	logits, err := llama.GetLogitsIth(m.ctx, int32(i), m.vocabSize)
+	if err != nil {
+		return nil, err
+	}
+	if logits == nil {
+		return nil, errors.New("llama.cpp gave none")
+	}
+	for _, id := range m.suppress {
+		logits[id] = float32(math.Inf(-1))
+	}
+	return logits, nil
+}
+
+// Forget implements sched.Model.
+func (m *Model) Forget(seq int) error {
+	ok, err := llama.MemorySeqRm(m.mem, llama.SeqId(seq), -1, -1)
+	if err == nil && !ok {
+		err = errors.New("llama.cpp refused")
+	}
+	return err
+}
+
+// EndsGeneration implements sched.Model.
+func (m *Model) EndsGeneration(id int32) bool { return m.ends[id] }

@@ -1,0 +1,157 @@
+// Package llama runs GGUF models with llama.cpp, whose shared libraries it
+// loads at run time, without cgo. It is the only package that touches the
+// binding. Batching, sampling and HTTP are left to packages sched, sample and
+// serve, whose interfaces Model fits.
+//
+// llama.cpp's memory layouts change between releases, and a library of another
+// one may seem to work and yet compute nonsense: see Load.
+package llama
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dragoman/engine/gguf"
+	"dragoman/engine/prompt"
+
+	"github.com/hybridgroup/yzma/pkg/llama"
+)
+
+// Options say how to run a model.
+type Options struct {
+	File     string // a GGUF file; of a split model the first part
+	Context  int    // tokens for each sequence; 0 is the model's own, at most 4096
+	Parallel int    // sequences
+	Batch    int    // tokens in one Decode, at most
+	Threads  int    // 0: chosen by DefaultThreads
+}
+
+// Model is a loaded model with memory for Options.Parallel sequences. Decode,
+// Logits and Forget must be called one at a time; the other methods are safe
+// for concurrent use, also meanwhile.
+type Model struct {
+	model llama.Model
+	ctx   llama.Context
+	mem   llama.Memory
+	vocab llama.Vocab
+	batch llama.Batch
+
+	context   int
+	threads   int
+	vocabSize int
+	suppress  []llama.Token // never to be sampled, says the model
+	ends      map[int32]bool
+
+	specials   []prompt.Special
+	specialIDs map[int32]bool
+	splitter   *prompt.Splitter
+}
+
+const maxDefaultContext = 4096
+
+// Open loads a model. Load must have succeeded before. The error says what is
+// wrong with the file, as far as it or llama.cpp tells.
+func Open(opt Options) (*Model, error) {
+	info, err := gguf.Check(opt.File)
+	if err != nil {
+		return nil, err
+	}
+	if opt.Threads <= 0 {
+		opt.Threads = DefaultThreads(info.Size)
+	}
+	logged.reset()
+	m := &Model{threads: opt.Threads}
+	if m.model, err = llama.ModelLoadFromFile(opt.File, llama.ModelDefaultParams()); err != nil {
+		return nil, fmt.Errorf("loading %s (%s): %w", filepath.Base(opt.File), info.Architecture, logged.reason(err))
+	}
+	if llama.ModelHasEncoder(m.model) || !llama.ModelHasDecoder(m.model) {
+		m.Close()
+		return nil, fmt.Errorf("%s (%s) is not a model that continues text", filepath.Base(opt.File), info.Architecture)
+	}
+	m.context = contextSize(opt.Context, int(llama.ModelNCtxTrain(m.model)))
+	if err := m.open(opt); err != nil {
+		m.Close()
+		return nil, err
+	}
+	m.readVocab()
+	return m, nil
+}
+
+// contextSize is what was asked for, or else what the model was trained for,
+// within reason: memory for it is taken at once, for every sequence.
+func contextSize(asked, trained int) int {
+	switch {
+	case asked > 0:
+		return asked
+	case trained <= 0:
+		return maxDefaultContext
+	}
+	return min(trained, maxDefaultContext)
+}
+
+// open makes the context, the sequences' memory and the batch.
+func (m *Model) open(opt Options) error {
+	logged.reset()
+	p := llama.ContextDefaultParams()
+	p.NCtx = uint32(m.context * opt.Parallel)
+	p.NSeqMax = uint32(opt.Parallel)
+	p.NBatch = uint32(opt.Batch)
+	p.NUbatch = min(p.NBatch, 512)
+	p.NOutputsMax = uint32(opt.Parallel)
+	p.NThreads, p.NThreadsBatch = int32(opt.Threads), int32(opt.Threads)
+	p.NoPerf = 1
+	var err error
+	if m.ctx, err = llama.InitFromModel(m.model, p); err != nil {
+		return fmt.Errorf("making room for %d sequences of %d tokens: %w", opt.Parallel, m.context, logged.reason(err))
+	}
+	if m.mem, err = llama.GetMemory(m.ctx); err != nil || m.mem == 0 {
+		return fmt.Errorf("%s keeps no memory of what it reads, so it cannot continue text", filepath.Base(opt.File))
+	}
+	m.batch = llama.BatchInit(int32(opt.Batch), 0, 1)
+	return nil
+}
+
+// Close frees the model. No other method may be running or called afterwards.
+func (m *Model) Close() {
+	if m.batch.Token != nil {
+		llama.BatchFree(m.batch)
+	}
+	if m.ctx != 0 {
+		llama.Free(m.ctx)
+	}
+	if m.model != 0 {
+		llama.ModelFree(m.model)
+	}
+}
+
+// Context returns how many tokens one sequence may hold.
+func (m *Model) Context() int { return m.context }
+
+// TrainedContext returns how many tokens the model was trained to hold.
+func (m *Model) TrainedContext() int { return int(llama.ModelNCtxTrain(m.model)) }
+
+// Threads returns how many threads compute.
+func (m *Model) Threads() int { return m.threads }
+
+// ChatTemplate returns the model's chat template in Jinja, or "".
+func (m *Model) ChatTemplate() string { return llama.ModelChatTemplate(m.model, "") }
+
+// errNoLibs is the cause when there is no llama.cpp to load.
+var errNoLibs = errors.New("no such library")
+
+// missing reports whether dir lacks the libraries altogether.
+func missing(dir string) error {
+	for _, name := range libraryNames {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("llama.cpp libraries not found in %s (%s: %w): run make engine, or name another folder with -lib or DRAGOMAN_LLAMA_LIB",
+				dir, name, errNoLibs)
+		}
+	}
+	return nil
+}
+
+// oneLine makes s fit for an error message.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

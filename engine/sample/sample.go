@@ -1,0 +1,160 @@
+// Package sample picks the next token from a model's logits: greedily, or at
+// random after temperature, top-k, top-p and min-p, in that order, as the
+// Hugging Face transformers library does it. It never sorts a whole vocabulary.
+//
+// It knows nothing of models, requests or stop rules; package sched drives it.
+package sample
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Params says how to sample. The zero value is greedy.
+type Params struct {
+	Temperature float64 // 0 takes the most likely token and ignores the rest
+	TopK        int     // keep only the K most likely; 0 keeps all
+	TopP        float64 // keep the fewest that hold this share of probability; 1 keeps all, 0 one
+	MinP        float64 // drop what is less likely than MinP times the most likely; 0 drops none
+	Seed        uint64  // equal seeds give equal choices for equal logits
+}
+
+// Sampler picks the tokens of one request. It is not safe for concurrent use.
+type Sampler struct {
+	p    Params
+	rng  *rand.Rand
+	kept []candidate // scratch, reused from token to token
+}
+
+// candidate is a token that may still be picked, with its scaled logit.
+type candidate struct {
+	id int32
+	x  float64 // (logit - highest logit) / temperature: 0 for the most likely
+}
+
+// New returns a sampler for one request.
+func New(p Params) *Sampler {
+	return &Sampler{p: p, rng: rand.New(rand.NewPCG(p.Seed, 0x9e3779b97f4a7c15))}
+}
+
+// Pick returns the next token, or -1 if no logit is a finite number. It uses
+// one random number for each token, unless it is greedy. NaN counts as minus
+// infinity. Logits are not changed.
+func (s *Sampler) Pick(logits []float32) int32 {
+	best, top := argmax(logits)
+	if best < 0 || s.p.Temperature <= 0 || s.p.TopK == 1 {
+		return best
+	}
+	s.keep(logits, top)
+	return s.draw()
+}
+
+// argmax returns the first of the highest finite logits, and its value.
+func argmax(logits []float32) (int32, float32) {
+	best, top := int32(-1), float32(-math.MaxFloat32)
+	for i, l := range logits {
+		if l > top && l <= math.MaxFloat32 {
+			best, top = int32(i), l
+		}
+	}
+	return best, top
+}
+
+// negligible is how far below the top, in units of temperature, a token stops
+// to matter: e^-40 times any vocabulary is lost in float64's rounding.
+const negligible = 40
+
+// keep fills s.kept with the tokens that pass every filter, the likeliest
+// first whenever a filter needed an order.
+func (s *Sampler) keep(logits []float32, top float32) {
+	limit := -float64(negligible)
+	if s.p.MinP > 0 {
+		limit = max(limit, math.Log(s.p.MinP))
+	}
+	s.kept = s.kept[:0]
+	// Compared as float32 first: nearly all tokens of a large vocabulary fail here.
+	slack := 1e-5 * (1 + math.Abs(float64(top)))
+	floor := float32(float64(top) + limit*s.p.Temperature - slack)
+	for i, l := range logits {
+		if l < floor || !(l <= top) {
+			continue
+		}
+		if x := float64(l-top) / s.p.Temperature; x >= limit {
+			s.kept = append(s.kept, candidate{int32(i), x})
+		}
+	}
+	if k := s.p.TopK; k > 0 && k < len(s.kept) {
+		s.kept = largest(s.kept, k)
+	}
+	if s.p.TopP < 1 {
+		s.kept = nucleus(s.kept, s.p.TopP)
+	}
+}
+
+// likelier orders candidates: the likeliest first, equals by id, so that the
+// outcome never depends on the order in which they were found.
+func likelier(a, b candidate) int {
+	if c := cmp.Compare(b.x, a.x); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.id, b.id)
+}
+
+// largest moves the k likeliest of c to its head, in order, and returns them:
+// one pass with a sorted head, into which few of many tokens ever move.
+func largest(c []candidate, k int) []candidate {
+	if k > 1024 { // moving within so long a head costs more than a sort
+		slices.SortFunc(c, likelier)
+		return c[:k]
+	}
+	head := c[:k]
+	slices.SortFunc(head, likelier)
+	for i := k; i < len(c); i++ {
+		x, last := c[i], head[k-1]
+		if likelier(x, last) >= 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(head, x, likelier)
+		copy(head[at+1:], head[at:])
+		head[at], c[i] = x, last
+	}
+	return head
+}
+
+// nucleus returns the likeliest of c, as few as hold the share p of the
+// probability of all of c, at least one. It sorts only a growing top part: a
+// nucleus is small, also where the vocabulary is not.
+func nucleus(c []candidate, p float64) []candidate {
+	total := 0.0
+	for _, x := range c {
+		total += math.Exp(x.x)
+	}
+	for k := min(64, len(c)); ; k = min(k*4, len(c)) {
+		mass := 0.0
+		for i, x := range largest(c, k) {
+			if mass += math.Exp(x.x); mass >= p*total {
+				return c[:i+1]
+			}
+		}
+		if k == len(c) {
+			return c
+		}
+	}
+}
+
+// draw picks one of s.kept by its probability.
+func (s *Sampler) draw() int32 {
+	total := 0.0
+	for _, c := range s.kept {
+		total += math.Exp(c.x)
+	}
+	u := s.rng.Float64() * total
+	for _, c := range s.kept {
+		if u -= math.Exp(c.x); u < 0 {
+			return c.id
+		}
+	}
+	return s.kept[len(s.kept)-1].id // rounding left a crumb
+}

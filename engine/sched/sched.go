@@ -1,0 +1,183 @@
+// Package sched runs many requests on one model at once. In every step it puts
+// the next token of each running request, and a part of the prompts still to
+// be read, into one batch and decodes that; requests come and go between steps.
+//
+// It works with token ids alone: text, templates and stop strings are the
+// caller's. The model is an interface, so that tests need no llama.cpp.
+package sched
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Model is what the scheduler needs of a model. Run alone calls it, one call
+// at a time.
+type Model interface {
+	// Decode reads a batch. Each item extends its sequence by one token; a
+	// sequence's items come in the order of their positions.
+	Decode(batch []Item) error
+	// Logits returns the logits after item i of the last batch, one for each
+	// token of the vocabulary. They are valid until the next Decode.
+	Logits(i int) ([]float32, error)
+	// Forget frees the memory of a sequence, which then starts again at 0.
+	Forget(seq int) error
+	// EndsGeneration reports whether the model says with this token that it is done.
+	EndsGeneration(id int32) bool
+}
+
+// Item is one token of a batch.
+type Item struct {
+	Seq    int // 0 <= Seq < Options.Parallel
+	Pos    int // place of the token in its sequence, from 0
+	Token  int32
+	Logits bool // Logits will be asked for
+}
+
+// Options bound what a Scheduler does. All must be positive.
+type Options struct {
+	Context  int // tokens that one request may have, prompt and answer together
+	Parallel int // requests that run at once
+	Batch    int // tokens in one batch; at least Parallel
+	Chunk    int // prompt tokens read in one step while answers are running
+	Queue    int // requests that may wait
+}
+
+// ErrQueueFull is returned when as many requests wait as may.
+var ErrQueueFull = errors.New("the queue is full")
+
+// ErrStopped is the fate of requests that a stopping scheduler did not finish.
+var ErrStopped = errors.New("the engine is stopping")
+
+// ContextError says that a prompt leaves no room for an answer.
+type ContextError struct{ Context, Prompt int }
+
+func (e *ContextError) Error() string {
+	s := fmt.Sprintf("This model's maximum context length is %d tokens. However, your prompt has %d tokens.", e.Context, e.Prompt)
+	if e.Prompt == e.Context {
+		s += " The answer needs at least one."
+	}
+	return s
+}
+
+// Scheduler shares a model among requests. Its methods are safe for concurrent use.
+type Scheduler struct {
+	model Model
+	opt   Options
+	wake  chan struct{} // capacity 1: there may be something to do
+
+	mu      sync.Mutex
+	queue   []*Stream
+	stopped bool
+
+	// Run's own.
+	slots []*Stream // by sequence; nil is free
+	first int       // the slot whose prompt is read first in the next step
+	batch []Item
+	at    []*Stream // whose logits batch[i] gives; nil for the others
+}
+
+// New returns a scheduler, which does nothing until Run is called.
+func New(m Model, opt Options) *Scheduler {
+	return &Scheduler{
+		model: m, opt: opt, wake: make(chan struct{}, 1),
+		slots: make([]*Stream, opt.Parallel),
+	}
+}
+
+// Submit queues a request and returns the stream of its tokens, which must be
+// read until its end unless ctx is cancelled. Cancelling ctx ends the request
+// within one step and frees its place. The error is a *ContextError,
+// ErrQueueFull or ErrStopped.
+func (s *Scheduler) Submit(ctx context.Context, req Request) (*Stream, error) {
+	if len(req.Prompt) >= s.opt.Context {
+		return nil, &ContextError{Context: s.opt.Context, Prompt: len(req.Prompt)}
+	}
+	st := newStream(ctx, req, s.opt.Context)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return nil, ErrStopped
+	}
+	if len(s.queue) >= s.opt.Queue {
+		s.dropCancelled()
+		if len(s.queue) >= s.opt.Queue {
+			return nil, ErrQueueFull
+		}
+	}
+	s.queue = append(s.queue, st)
+	s.poke()
+	return st, nil
+}
+
+// dropCancelled takes requests out of the queue that nobody waits for.
+func (s *Scheduler) dropCancelled() {
+	kept := s.queue[:0]
+	for _, st := range s.queue {
+		if err := st.ctx.Err(); err != nil {
+			st.end(Result{Err: err})
+			continue
+		}
+		kept = append(kept, st)
+	}
+	clear(s.queue[len(kept):])
+	s.queue = kept
+}
+
+func (s *Scheduler) poke() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run does the work until ctx is cancelled; then it ends every request with
+// ErrStopped and returns. It must be called once.
+func (s *Scheduler) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		s.admit()
+		if s.step() {
+			continue
+		}
+		select {
+		case <-s.wake:
+		case <-ctx.Done():
+		}
+	}
+	s.mu.Lock()
+	s.stopped = true
+	waiting := s.queue
+	s.queue = nil
+	s.mu.Unlock()
+	for _, st := range append(waiting, s.slots...) {
+		if st != nil {
+			st.end(Result{Err: ErrStopped})
+		}
+	}
+}
+
+// admit frees the slots of cancelled requests and gives free ones to the
+// requests that have waited longest.
+func (s *Scheduler) admit() {
+	for _, st := range s.slots {
+		if st != nil && st.ctx.Err() != nil {
+			s.finish(st, Result{Err: st.ctx.Err()})
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dropCancelled()
+	for i := range s.slots {
+		if s.slots[i] != nil || len(s.queue) == 0 {
+			continue
+		}
+		st := s.queue[0]
+		s.queue[0] = nil
+		s.queue = s.queue[1:]
+		st.seq, st.admitted = i, time.Now()
+		s.slots[i] = st
+	}
+}
