@@ -68,6 +68,17 @@ type template struct {
 }
 
 func compile(src string, o Options) (*template, error) {
+	t, err := untested(src, o)
+	if err != nil {
+		return nil, fmt.Errorf("compiling the chat template: %w", err)
+	}
+	if err := t.probe(); err != nil {
+		return nil, fmt.Errorf("testing the chat template: %w", err)
+	}
+	return t, nil
+}
+
+func untested(src string, o Options) (*template, error) {
 	t := &template{Options: o, guards: newGuards(), limits: defaultLimits, breaker: newBreaker(o.Special, src)}
 	if t.Now == nil {
 		t.Now = time.Now
@@ -76,13 +87,7 @@ func compile(src string, o Options) (*template, error) {
 	if err == nil {
 		t.compiled, err = jinja.Compile(source)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("compiling the chat template: %w", err)
-	}
-	if err := t.probe(); err != nil {
-		return nil, fmt.Errorf("testing the chat template: %w", err)
-	}
-	return t, nil
+	return t, err
 }
 
 // Render implements adapters.Template.

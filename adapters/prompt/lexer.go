@@ -54,10 +54,6 @@ func readTag(src string, start int, closer string) (tag, error) {
 	t.inner = src[from:end]
 	switch {
 	case t.inner == "":
-		// {#-#}: the one dash is the mark of both sides.
-		if t.kind == '#' {
-			t.right = t.left
-		}
 	case t.kind == '{' && t.inner[len(t.inner)-1] == '+':
 		// }} knows no plus mark: it is an operator without an operand.
 	case isMark(t.inner[len(t.inner)-1]):
