@@ -1,0 +1,37 @@
+package stream
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"dragoman/adapters"
+	"dragoman/adapters/llm"
+)
+
+const maxAnswer = 1 << 20
+
+// Asker returns the function with which a asks its backend for something other
+// than an answer. Each call has the time limit of up.First.
+func Asker(up *Upstream, a adapters.Adapter) adapters.Ask {
+	return func(ctx context.Context, call adapters.Call) ([]byte, error) {
+		s := &Stream{up: up}
+		s.ctx, s.cancel = context.WithCancelCause(ctx)
+		defer s.cancel(nil)
+		s.watch = newWatch(s.cancel, up.First, 0)
+		defer s.watch.stop()
+		resp, err := s.send(a, call)
+		if err != nil {
+			return nil, err
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+		if err != nil {
+			return nil, s.readError(err)
+		}
+		if len(body) > maxAnswer {
+			return nil, llm.Upstream(http.StatusBadGateway, "", "the backend's answer is longer than %d bytes", maxAnswer)
+		}
+		return body, nil
+	}
+}

@@ -1,0 +1,204 @@
+package stream
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"dragoman/adapters"
+	"dragoman/adapters/llm"
+)
+
+// lane is one kind of text of a choice, on its way to become clean deltas.
+type lane struct {
+	delta delta
+	runes runes
+}
+
+// choice is the state of one choice.
+type choice struct {
+	text, reasoning lane
+	echo            echo
+	hold            hold
+	spoke           bool // text or a tool call has come
+	called          bool // a tool call has come
+	finish          llm.Finish
+}
+
+// pipeline turns a decoder's events into the caller's. It has no clock and no
+// connection.
+type pipeline struct {
+	traits  *adapters.Traits
+	match   *matcher
+	choices []choice
+	left    int    // choices not finished
+	stopped bool   // a stop string ended a choice, so the backend may still be talking
+	bytes   int    // of what the model said
+	arena   []byte // holds the text of the current events that could not be used where it lay
+	note    func(note)
+	usage   llm.Usage
+}
+
+func newPipeline(t *adapters.Traits, req *llm.Request, note func(note)) *pipeline {
+	p := &pipeline{
+		traits: t, note: note,
+		match:   newMatcher(req.Stop, t.EndTexts),
+		choices: make([]choice, max(req.N, 1)),
+	}
+	p.left = len(p.choices)
+	for i := range p.choices {
+		p.choices[i].echo.done = true
+	}
+	if t.EchoPrompt {
+		prompt := req.Prompt.Text()
+		for i := range p.choices {
+			p.choices[i].echo = echo{prompt: prompt, done: prompt == ""}
+		}
+	}
+	return p
+}
+
+// push appends to dst what ev means for the caller, if anything.
+func (p *pipeline) push(dst []llm.Event, ev *llm.Event) ([]llm.Event, error) {
+	p.usage = mergeUsage(p.usage, ev.Usage)
+	if p.left == 0 {
+		return dst, nil
+	}
+	index := ev.Choice
+	if p.traits.SingleChoice || len(p.choices) == 1 {
+		index = 0
+	}
+	if index < 0 || index >= len(p.choices) {
+		return dst, llm.Upstream(http.StatusBadGateway, "", "the backend answered with choice %d of %d", index, len(p.choices))
+	}
+	c := &p.choices[index]
+	if c.finish != "" {
+		return dst, nil
+	}
+	out := llm.Event{Choice: index, Extra: p.clean(ev.Extra)}
+	out.Reasoning = c.reasoning.runes.push(&p.arena, p.fresh(&c.reasoning, ev.Reasoning))
+	var stopped bool
+	out.Text, stopped = p.text(c, ev.Text)
+	if ev.Tool != nil && !stopped {
+		out.Tool = p.tool(ev.Tool)
+		c.called = true
+	}
+	c.spoke = c.spoke || c.called || len(ev.Text) > 0 || len(ev.Reasoning) > 0
+	if ev.Finish != "" && !stopped {
+		var tail []byte
+		tail, stopped = p.tail(c)
+		out.Text = join(&p.arena, out.Text, tail)
+		out.Reasoning = join(&p.arena, out.Reasoning, c.reasoning.runes.flush(&p.arena))
+	}
+	switch {
+	case stopped:
+		p.stopped = true
+		p.end(c, &out, llm.FinishStop)
+	case ev.Finish != "":
+		p.end(c, &out, ev.Finish)
+	}
+	return p.emit(dst, &out), nil
+}
+
+// fresh returns the new part of one piece of text.
+func (p *pipeline) fresh(l *lane, text []byte) []byte {
+	if !p.traits.Cumulative || len(text) == 0 {
+		return text
+	}
+	fresh, extends := l.delta.next(text)
+	if !extends {
+		p.note(noteRewritten)
+	}
+	return fresh
+}
+
+// text takes one piece of a choice's text through all stages and reports
+// whether a stop string ended it.
+func (p *pipeline) text(c *choice, text []byte) (out []byte, stopped bool) {
+	text = p.fresh(&c.text, text)
+	before, text, differs := c.echo.strip(text)
+	if differs {
+		p.note(noteNoEcho)
+		if before != "" {
+			text = join(&p.arena, []byte(before), text)
+		}
+	}
+	return c.hold.push(p.match, &p.arena, c.text.runes.push(&p.arena, text))
+}
+
+// tail returns the text that was kept back in a choice that now ends, and
+// whether that completed a stop string.
+func (p *pipeline) tail(c *choice) (out []byte, stopped bool) {
+	broken := c.text.runes.flush(&p.arena)
+	if n := c.text.delta.held; n > 0 {
+		broken = join(&p.arena, broken, bytes.Repeat(replacement, n))
+	}
+	out, stopped = c.hold.push(p.match, &p.arena, broken)
+	if stopped {
+		return out, true
+	}
+	return join(&p.arena, out, c.hold.flush(p.match, true)), false
+}
+
+// tool returns d, or a copy of it, as valid UTF-8.
+func (p *pipeline) tool(d *llm.ToolDelta) *llm.ToolDelta {
+	if utf8.Valid(d.Arguments) && utf8.ValidString(d.Name) && utf8.ValidString(d.ID) {
+		return d
+	}
+	return &llm.ToolDelta{
+		Index: d.Index, ID: strings.ToValidUTF8(d.ID, "\uFFFD"), Name: strings.ToValidUTF8(d.Name, "\uFFFD"),
+		Arguments: p.clean(d.Arguments),
+	}
+}
+
+// clean makes b, which is whole, valid UTF-8.
+func (p *pipeline) clean(b []byte) []byte {
+	var r runes
+	return join(&p.arena, r.push(&p.arena, b), r.flush(&p.arena))
+}
+
+// end finishes a choice.
+func (p *pipeline) end(c *choice, out *llm.Event, why llm.Finish) {
+	if why == llm.FinishStop && c.called {
+		why = llm.FinishTools
+	}
+	c.finish, out.Finish = why, why
+	p.left--
+}
+
+func (p *pipeline) emit(dst []llm.Event, out *llm.Event) []llm.Event {
+	if len(out.Text) == 0 && len(out.Reasoning) == 0 && out.Tool == nil && out.Finish == "" && len(out.Extra) == 0 {
+		return dst
+	}
+	p.bytes += len(out.Text) + len(out.Reasoning)
+	if out.Tool != nil {
+		p.bytes += len(out.Tool.Name) + len(out.Tool.Arguments)
+	}
+	return append(dst, *out)
+}
+
+// finishAll ends the choices that the backend left open, and reports whether
+// they may end so: always if mayBeSilent, else only if they have said something.
+func (p *pipeline) finishAll(dst []llm.Event, mayBeSilent bool) ([]llm.Event, bool) {
+	for i := range p.choices {
+		if c := &p.choices[i]; c.finish == "" && !c.spoke && !mayBeSilent {
+			return dst, false
+		}
+	}
+	for i := range p.choices {
+		dst, _ = p.push(dst, &llm.Event{Choice: i, Finish: llm.FinishStop}) // the index is right
+	}
+	return dst, true
+}
+
+// flush appends the text that was kept back only because it might have been
+// the start of a stop string, before an error.
+func (p *pipeline) flush(dst []llm.Event) []llm.Event {
+	for i := range p.choices {
+		if c := &p.choices[i]; c.finish == "" {
+			dst = p.emit(dst, &llm.Event{Choice: i, Text: c.hold.flush(p.match, false)})
+		}
+	}
+	return dst
+}

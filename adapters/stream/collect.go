@@ -1,0 +1,71 @@
+package stream
+
+import (
+	"io"
+	"net/http"
+
+	"dragoman/adapters/llm"
+)
+
+// Answer is a complete answer.
+type Answer struct {
+	Choices []AnswerChoice // by index
+	Usage   llm.Usage
+}
+
+// AnswerChoice is one choice of an Answer. Extra holds the members that came
+// last, as in llm.Event.
+type AnswerChoice struct {
+	Index     int
+	Text      []byte
+	Reasoning []byte
+	Tools     []llm.ToolCall // in the order of their indexes
+	Finish    llm.Finish
+	Extra     []byte
+}
+
+// Collect reads the whole answer. An answer of more than maxBytes is an error;
+// others are those of Next. It leaves Close to the caller.
+func Collect(s *Stream, maxBytes int) (*Answer, error) {
+	a := &Answer{Choices: make([]AnswerChoice, len(s.pipe.choices))}
+	tools := make([]toolCalls, len(a.Choices))
+	var events []llm.Event
+	var err error
+	for size := 0; ; {
+		if events, err = s.Next(events[:0]); err != nil {
+			break
+		}
+		for i := range events {
+			ev := &events[i]
+			size += len(ev.Text) + len(ev.Reasoning) + len(ev.Extra)
+			if ev.Tool != nil {
+				size += len(ev.Tool.ID) + len(ev.Tool.Name) + len(ev.Tool.Arguments)
+				tools[ev.Choice].add(ev.Tool)
+			}
+			a.Choices[ev.Choice].add(ev)
+		}
+		if size > maxBytes {
+			return nil, llm.Upstream(http.StatusBadGateway, "", "the backend's answer is longer than %d bytes", maxBytes)
+		}
+	}
+	if err != io.EOF {
+		return nil, err
+	}
+	for i := range a.Choices {
+		a.Choices[i].Index = i
+		a.Choices[i].Tools = tools[i].calls()
+	}
+	a.Usage = s.Usage()
+	return a, nil
+}
+
+func (c *AnswerChoice) add(ev *llm.Event) {
+	c.Text = append(c.Text, ev.Text...)
+	c.Reasoning = append(c.Reasoning, ev.Reasoning...)
+	if len(ev.Extra) > 0 {
+		c.Extra = append(c.Extra[:0], ev.Extra...)
+	}
+	if ev.Finish != "" {
+		c.Finish = ev.Finish
+	}
+}

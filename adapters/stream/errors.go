@@ -1,0 +1,173 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+
+	"dragoman/adapters"
+	"dragoman/adapters/frame"
+	"dragoman/adapters/llm"
+)
+
+const maxErrorBody = 64 << 10
+
+// statusError makes the client's error of an answer whose status is no success:
+//
+//	400, 413, 422      400 invalid_request_error, with the backend's message
+//	401, 403           502 upstream_auth
+//	404                502 upstream_not_found
+//	429                429, with its Retry-After
+//	503, 529           503, with its Retry-After
+//	408, 504           504
+//	any other          502
+//
+// A prompt that is too long is 400 context_length_exceeded.
+func (up *Upstream) statusError(a adapters.Adapter, resp *http.Response, body []byte) error {
+	if d, ok := a.(adapters.ErrorDecoder); ok {
+		if e := d.DecodeError(resp.StatusCode, resp.Header, body); e != nil {
+			return up.cleanError(e)
+		}
+	}
+	status := resp.StatusCode
+	said := readMessage(body)
+	said.text = up.clean(said.text)
+	e := llm.Upstream(http.StatusBadGateway, "", "the backend answered with status %d", status)
+	if said.text != "" {
+		e.Message += ": " + said.text
+	}
+	switch status {
+	case 400, 413, 422:
+		e.Status, e.Type, e.Code, e.Param = http.StatusBadRequest, "invalid_request_error", said.code, said.param
+		if said.text != "" {
+			e.Message = said.text
+		}
+	case 401, 403:
+		// What a backend says here may hold a part of the key.
+		e.Code, e.Message = "upstream_auth", "the backend refused the gateway's credentials"
+	case 404:
+		e.Code = "upstream_not_found"
+	case 429:
+		e.Status, e.RetryAfter = status, resp.Header.Get("Retry-After")
+	case 503, 529:
+		e.Status, e.RetryAfter = http.StatusServiceUnavailable, resp.Header.Get("Retry-After")
+	case 408, 504:
+		e.Status = http.StatusGatewayTimeout
+	}
+	if said.tooLong || e.Status == http.StatusBadRequest && saysTooLong(said.text) {
+		e.Status, e.Type, e.Code = http.StatusBadRequest, "invalid_request_error", codeTooLong
+	}
+	return up.cleanError(e)
+}
+
+const codeTooLong = "context_length_exceeded"
+
+// decodeError makes the client's error of a decoder's.
+func (s *Stream) decodeError(err error, data []byte) error {
+	var e *llm.Error
+	if errors.As(err, &e) {
+		e = s.up.cleanError(e)
+		if e.Status == http.StatusBadRequest && e.Code == "" && saysTooLong(e.Message) {
+			e.Code = codeTooLong
+		}
+		return e
+	}
+	e = llm.Upstream(http.StatusBadGateway, "", "the backend sent something that is not understood")
+	if said := readMessage(data); said.text != "" {
+		e.Message += ": " + s.up.clean(said.text)
+	}
+	e.Err = errors.New(s.up.clean(err.Error()))
+	return e
+}
+
+// readError makes the client's error of a transport's: the call failed or the
+// answer broke off.
+func (s *Stream) readError(err error) error {
+	return readError(s.ctx, s.watch.phase, err)
+}
+
+func readError(ctx context.Context, during phase, err error) error {
+	if ctx.Err() != nil {
+		cause := context.Cause(ctx)
+		if cause == errTimeout {
+			return timedOut(during)
+		}
+		if !errors.Is(cause, context.DeadlineExceeded) {
+			return fmt.Errorf("calling the backend: %w", cause)
+		}
+		err = cause
+	}
+	var u *url.Error
+	if errors.As(err, &u) { // its text holds the URL, and that may hold a key
+		err = u.Err
+	}
+	e := llm.Upstream(http.StatusBadGateway, "", "the connection to the backend failed")
+	e.Err = err
+	var dns *net.DNSError
+	var netErr net.Error
+	switch {
+	case errors.Is(err, frame.ErrTooLong):
+		e.Message = "the backend sent too much at once: " + err.Error()
+	case errors.As(err, &netErr) && netErr.Timeout():
+		e.Status, e.Message = http.StatusGatewayTimeout, "the backend took too long to answer"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		e.Message = "the backend refused the connection"
+	case errors.As(err, &dns):
+		e.Message = "the backend's host name cannot be resolved"
+	case during != beforeFirst:
+		e.Message = "the backend's answer broke off"
+	}
+	return e
+}
+
+func timedOut(during phase) error {
+	e := llm.Upstream(http.StatusGatewayTimeout, "", "the backend stopped in the middle of its answer for too long")
+	if during == beforeFirst {
+		e.Message = "the backend took too long to answer"
+	}
+	return e
+}
+
+// cleanError returns a copy of e that is fit for the client and the log.
+func (up *Upstream) cleanError(e *llm.Error) *llm.Error {
+	c := *e
+	c.Message = up.clean(c.Message)
+	c.Code, c.Param = up.cleanWord(c.Code), up.cleanWord(c.Param)
+	if !isRetryAfter(c.RetryAfter) {
+		c.RetryAfter = ""
+	}
+	if c.Status < 400 || c.Status > 599 {
+		c.Status = http.StatusBadGateway
+	}
+	if c.Message == "" {
+		c.Message = "the backend failed"
+	}
+	if c.Type == "" {
+		c.Type = "server_error"
+	}
+	if c.Err != nil {
+		c.Err = errors.New(up.clean(c.Err.Error()))
+	}
+	return &c
+}
+
+// cleanWord drops a code or field name that does not look like one.
+func (up *Upstream) cleanWord(s string) string {
+	if len(s) > 100 || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) || up.clean(s) != s {
+		return ""
+	}
+	return s
+}
+
+// isRetryAfter reports whether s may be a Retry-After (RFC 9110, 10.2.3).
+func isRetryAfter(s string) bool {
+	if _, err := http.ParseTime(s); err == nil {
+		return true
+	}
+	return len(s) < 10 && strings.Trim(s, "0123456789") == ""
+}

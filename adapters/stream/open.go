@@ -1,0 +1,131 @@
+package stream
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"dragoman/adapters"
+	"dragoman/adapters/frame"
+	"dragoman/adapters/llm"
+)
+
+// Upstream is one configured backend. It is read-only and shared by all calls.
+type Upstream struct {
+	URL         string      // what a Call's path is appended to, see Join; unix:/path for a socket
+	Header      http.Header // sent with every call; the values are treated as secrets
+	Client      *http.Client
+	First, Idle time.Duration // limits: from the start to the first event, and for each read after it; 0 is none
+	MaxFrame    int           // bytes; 0 is frame.DefaultMax
+	Secrets     []string      // cut out of every message, as are the values of Header and the address in URL
+	Log         *slog.Logger  // nil is slog.Default
+}
+
+// Open sends req to the backend and returns once the first event of the answer
+// is there. Cancelling ctx ends the call, then and later. An error is ctx's own
+// or an *llm.Error; nothing has been said to the client then.
+func Open(ctx context.Context, up *Upstream, a adapters.Adapter, req *llm.Request) (*Stream, error) {
+	call, err := a.Request(req)
+	if err != nil {
+		return nil, err
+	}
+	t := a.Traits()
+	s := &Stream{up: up, req: req, traits: t, decoder: a.Decoder(req)}
+	s.pipe = newPipeline(t, req, s.note)
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	s.watch = newWatch(s.cancel, up.First, up.Idle)
+	resp, err := s.send(a, call)
+	if err != nil {
+		s.watch.stop()
+		s.cancel(nil)
+		return nil, err
+	}
+	s.body = &watched{resp.Body, s.watch}
+	kind := t.Framing
+	if t.Unary && !req.Stream {
+		kind = frame.Whole
+	}
+	s.frames = frame.NewReader(kind, s.body, up.MaxFrame)
+	for len(s.first) == 0 {
+		if s.err != nil {
+			s.Close()
+			return nil, s.err
+		}
+		s.first = s.step(nil)
+	}
+	s.opened = true
+	return s, nil
+}
+
+// send makes the call and returns its answer if the status says that it is one.
+func (s *Stream) send(a adapters.Adapter, call adapters.Call) (*http.Response, error) {
+	req, err := newRequest(s.ctx, s.up, call)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := s.up.do(req)
+	if err != nil {
+		return nil, s.readError(err)
+	}
+	if resp.StatusCode/100 == 2 {
+		if enc := resp.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
+			resp.Body.Close()
+			return nil, llm.Upstream(http.StatusBadGateway, "", "the backend compressed its answer, which it was asked not to")
+		}
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	if s.ctx.Err() != nil {
+		return nil, s.readError(err)
+	}
+	return nil, s.up.statusError(a, resp, body)
+}
+
+// newRequest gives call a transport.
+func newRequest(ctx context.Context, up *Upstream, call adapters.Call) (*http.Request, error) {
+	method := call.Method
+	if method == "" {
+		method = http.MethodPost
+	}
+	var body io.Reader
+	if call.Body != nil {
+		body = bytes.NewReader(call.Body)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, Join(up.URL, call.Path), body)
+	if err != nil {
+		return nil, fmt.Errorf("making the request to the backend: %s", up.clean(err.Error()))
+	}
+	for _, h := range []http.Header{call.Header, up.Header} {
+		for name, values := range h {
+			req.Header[http.CanonicalHeaderKey(name)] = values
+		}
+	}
+	if host := req.Header.Get("Host"); host != "" {
+		req.Host = host
+	}
+	if body != nil && req.Header.Get("Content-Type") == "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	// Proxies and servers that compress also gather, and tokens come late.
+	req.Header.Set("Accept-Encoding", "identity")
+	// With this key, though it has no value, net/http takes a POST for
+	// repeatable: if an idle connection turns out to be closed before a byte of
+	// the answer came, it sends the request again on another (golang/go#22158).
+	if _, ok := req.Header["Idempotency-Key"]; !ok {
+		req.Header["Idempotency-Key"] = nil
+	}
+	return req, nil
+}
+
+// do sends the request. Redirects are answers like others: following them would
+// carry keys elsewhere.
+func (up *Upstream) do(req *http.Request) (*http.Response, error) {
+	client := *up.Client
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return client.Do(req)
+}

@@ -1,0 +1,41 @@
+package stream
+
+import (
+	"slices"
+
+	"dragoman/adapters/llm"
+)
+
+// toolCalls gathers the tool calls of one choice from their parts.
+type toolCalls []partialCall
+
+type partialCall struct {
+	index    int
+	id, name string
+	args     []byte
+}
+
+func (t *toolCalls) add(d *llm.ToolDelta) {
+	i := slices.IndexFunc(*t, func(p partialCall) bool { return p.index == d.Index })
+	if i < 0 {
+		i = len(*t)
+		*t = append(*t, partialCall{index: d.Index})
+	}
+	p := &(*t)[i]
+	if d.ID != "" {
+		p.id = d.ID
+	}
+	if d.Name != "" {
+		p.name = d.Name
+	}
+	p.args = append(p.args, d.Arguments...)
+}
+
+func (t toolCalls) calls() []llm.ToolCall {
+	slices.SortStableFunc(t, func(a, b partialCall) int { return a.index - b.index })
+	var calls []llm.ToolCall
+	for _, p := range t {
+		calls = append(calls, llm.ToolCall{ID: p.id, Name: p.name, Arguments: string(p.args)})
+	}
+	return calls
+}
