@@ -1,0 +1,394 @@
+package openai
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"dragoman/adapters/llm"
+)
+
+func text(s string) *llm.Event { return &llm.Event{Text: []byte(s)} }
+
+func finish(f llm.Finish) *llm.Event { return &llm.Event{Finish: f} }
+
+func toolCallStart(index int, id, name, arguments string) *llm.Event {
+	return &llm.Event{Tool: &llm.ToolDelta{Index: index, ID: id, Name: name, Arguments: []byte(arguments)}}
+}
+
+func at(choice int, ev *llm.Event) *llm.Event {
+	ev.Choice = choice
+	return ev
+}
+
+// write runs events through a writer to the end.
+func write(m Meta, u llm.Usage, events ...*llm.Event) []byte {
+	w := NewChunkWriter(m)
+	var out []byte
+	for _, ev := range events {
+		out = w.AppendEvent(out, ev)
+	}
+	return w.AppendEnd(out, u)
+}
+
+func TestTextStreamGolden(t *testing.T) {
+	got := write(meta(), llm.Usage{Prompt: 3, Completion: 2, Has: true},
+		text("Hel"), text("lo \"you\"\n"), finish(llm.FinishStop))
+	golden(t, got, `
+data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1764500000,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]}
+
+data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1764500000,"model":"m","choices":[{"index":0,"delta":{"content":"Hel"},"logprobs":null,"finish_reason":null}]}
+
+data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1764500000,"model":"m","choices":[{"index":0,"delta":{"content":"lo \"you\"\n"},"logprobs":null,"finish_reason":null}]}
+
+data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1764500000,"model":"m","choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]}
+
+data: [DONE]
+
+`)
+}
+
+func TestCheck60_UsageOnlyInTheLastChunk(t *testing.T) {
+	m := meta()
+	m.IncludeUsage = true
+	// A backend that counts in every chunk (check 61) changes nothing.
+	ev := text("Hi")
+	ev.Usage = llm.Usage{Prompt: 3, Completion: 1, Has: true}
+	got := write(m, llm.Usage{Prompt: 3, Completion: 2, Cached: 1, Reasoning: 1, Has: true}, ev, finish(llm.FinishLength))
+	golden(t, got, `
+data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1764500000,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],"usage":null}
+
+data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1764500000,"model":"m","choices":[{"index":0,"delta":{"content":"Hi"},"logprobs":null,"finish_reason":null}],"usage":null}
+
+data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1764500000,"model":"m","choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"length"}],"usage":null}
+
+data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1764500000,"model":"m","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5,"prompt_tokens_details":{"cached_tokens":1},"completion_tokens_details":{"reasoning_tokens":1}}}
+
+data: [DONE]
+
+`)
+}
+
+func TestEstimatedUsageSaysSo(t *testing.T) {
+	m := meta()
+	m.IncludeUsage = true
+	f := func(u llm.Usage, want string) {
+		t.Helper()
+		if got := string(write(m, u, finish(llm.FinishStop))); !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	f(llm.Usage{Prompt: 7, Completion: 2, Has: true, Estimated: true}, `"usage":{"prompt_tokens":7,"completion_tokens":2,"total_tokens":9,"estimated":true}}`)
+	f(llm.Usage{}, `"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0,"estimated":true}}`)
+}
+
+func TestCheck59_BC010_BC012_NoUsageUnlessAsked(t *testing.T) {
+	last := finish(llm.FinishStop)
+	last.Usage = llm.Usage{Prompt: 3, Completion: 1, Has: true}
+	got := string(write(meta(), last.Usage, text("ok"), last))
+	if strings.Contains(got, "usage") || strings.Contains(got, `"choices":[]`) {
+		t.Errorf("usage was not asked for: %s", got)
+	}
+}
+
+func TestToolStreamGolden(t *testing.T) {
+	m := meta()
+	m.OffersTools = true
+	got := write(m, llm.Usage{}, toolCallStart(0, "call_a", "f", ""), toolCallStart(0, "", "", `{"x":`), toolCallStart(0, "", "", `1}`),
+		toolCallStart(1, "call_b", "g", `{}`), toolCallStart(1, "call_b", "g", ""), finish(llm.FinishTools))
+	head := `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1764500000,"model":"m","choices":[{"index":0,"delta":`
+	tail := `,"logprobs":null,"finish_reason":null}]}`
+	golden(t, got, head+`{"role":"assistant","content":null}`+tail+"\n\n"+
+		head+`{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"f","arguments":""}}]}`+tail+"\n\n"+
+		head+`{"tool_calls":[{"index":0,"function":{"arguments":"{\"x\":"}}]}`+tail+"\n\n"+
+		head+`{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}`+tail+"\n\n"+
+		head+`{"tool_calls":[{"index":1,"id":"call_b","type":"function","function":{"name":"g","arguments":"{}"}}]}`+tail+"\n\n"+
+		head+`{},"logprobs":null,"finish_reason":"tool_calls"}]}`+"\n\ndata: [DONE]\n\n")
+}
+
+func TestCheck56_FirstContent(t *testing.T) {
+	f := func(offersTools bool, want string, events ...*llm.Event) {
+		t.Helper()
+		m := meta()
+		m.OffersTools = offersTools
+		w := NewChunkWriter(m)
+		var got []byte
+		if events == nil {
+			got = w.AppendRole(nil)
+		}
+		for _, ev := range events {
+			got = w.AppendEvent(got, ev)
+		}
+		first, _, _ := strings.Cut(string(got), "\n")
+		if want = `"delta":{"role":"assistant","content":` + want + `}`; !strings.Contains(first, want) {
+			t.Errorf("got %s, want %s", first, want)
+		}
+		if n := strings.Count(string(got), "role"); n != 1 {
+			t.Errorf("role comes %d times", n)
+		}
+	}
+	f(false, `""`)
+	f(false, `""`, text("a"), text("b"))
+	f(false, `""`, &llm.Event{Reasoning: []byte("hm")})
+	f(true, `null`)
+	f(true, `""`, text("a"))
+	f(true, `""`, finish(llm.FinishStop))
+	f(true, `null`, &llm.Event{Reasoning: []byte("hm")}, text("a"))
+	f(true, `null`, toolCallStart(0, "c", "f", "{}"))
+}
+
+func TestEarlyRoleThenText(t *testing.T) {
+	m := meta()
+	m.OffersTools = true
+	w := NewChunkWriter(m)
+	out := w.AppendRole(nil)
+	out = w.AppendRole(out)
+	out = w.AppendKeepAlive(out)
+	out = w.AppendEvent(out, text("late"))
+	out = w.AppendEvent(out, finish(llm.FinishStop))
+	if silent := w.AppendKeepAlive(nil); len(silent) != 0 {
+		t.Errorf("a keep-alive after the finish: %s", silent)
+	}
+	chunks := frames(t, w.AppendEnd(out, llm.Usage{}))
+	if len(chunks) != 4 || joined(t, chunks, 0, "content") != "late" || strings.Count(string(out), "role") != 1 {
+		t.Errorf("got %s", out)
+	}
+}
+
+func TestKeepAliveOpensTheStream(t *testing.T) {
+	if got := string(NewChunkWriter(meta()).AppendKeepAlive(nil)); !strings.Contains(got, `"role":"assistant"`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestCheck55_IndexesOpenInAscendingOrder(t *testing.T) {
+	for _, kind := range []llm.Kind{llm.Chat, llm.Completion} {
+		m := meta()
+		m.Kind = kind
+		got := write(m, llm.Usage{}, at(2, text("c")), at(0, text("a")), at(1, text("b")), at(2, finish(llm.FinishStop)),
+			at(0, finish(llm.FinishLength)), at(1, finish(llm.FinishStop)))
+		chunks := frames(t, got)
+		next := 0
+		roles := map[int]int{}
+		for _, chunk := range chunks {
+			c := chunk["choices"].([]any)[0].(map[string]any)
+			index := int(c["index"].(float64))
+			if index > next {
+				t.Fatalf("index %d opens before %d", index, next)
+			}
+			delta, _ := c["delta"].(map[string]any)
+			_, hasRole := delta["role"]
+			if kind == llm.Chat && hasRole != (index == next) {
+				t.Errorf("role in the wrong chunk: %v", chunk)
+			}
+			if index == next {
+				next++
+			}
+			if hasRole {
+				roles[index]++
+			}
+		}
+		member := "content"
+		if kind == llm.Completion {
+			member = "text"
+		}
+		for i, want := range []string{"a", "b", "c"} {
+			if s := joined(t, chunks, i, member); s != want {
+				t.Errorf("choice %d says %q, want %q", i, s, want)
+			}
+		}
+	}
+}
+
+func TestCheck57_OneFinishAndNothingAfter(t *testing.T) {
+	got := write(meta(), llm.Usage{}, text("x"), finish(llm.FinishStop), text("late"), finish(llm.FinishLength))
+	chunks := frames(t, got)
+	if last := chunks[len(chunks)-1]; fmt.Sprint(last["choices"]) != "[map[delta:map[] finish_reason:stop index:0 logprobs:<nil>]]" || len(chunks) != 3 {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestTextAndFinishInOneEventAreTwoChunks(t *testing.T) {
+	chunks := frames(t, write(meta(), llm.Usage{}, &llm.Event{Text: []byte("x"), Finish: llm.FinishStop}))
+	if len(chunks) != 3 || joined(t, chunks, 0, "content") != "x" {
+		t.Errorf("got %v", chunks)
+	}
+}
+
+func TestCheck48_ForeignFinishWordsNeverLeak(t *testing.T) {
+	for _, word := range []llm.Finish{"eos", "zzz", `"x`} {
+		if got := string(write(meta(), llm.Usage{}, finish(word))); !strings.Contains(got, `"finish_reason":"stop"`) {
+			t.Errorf("%s: %s", word, got)
+		}
+	}
+}
+
+func TestCheck54_BC004_ConstantMembers(t *testing.T) {
+	m := meta()
+	m.IncludeUsage = true
+	for _, chunk := range frames(t, write(m, llm.Usage{}, text("a"), text("b"), finish(llm.FinishStop))) {
+		if chunk["id"] != "chatcmpl-1" || chunk["object"] != "chat.completion.chunk" || chunk["created"] != 1764500000.0 || chunk["model"] != "m" {
+			t.Errorf("got %v", chunk)
+		}
+	}
+	if a, b := NewID(llm.Chat), NewID(llm.Chat); a == b || !strings.HasPrefix(a, "chatcmpl-") {
+		t.Errorf("ids %s and %s", a, b)
+	}
+	if id := NewID(llm.Completion); !strings.HasPrefix(id, "cmpl-") {
+		t.Errorf("id %s", id)
+	}
+}
+
+func TestBC006_ChoicesAlwaysHaveTheirMembers(t *testing.T) {
+	for _, chunk := range frames(t, write(meta(), llm.Usage{}, text("one"), text(" two"), finish(llm.FinishStop))) {
+		for _, c := range chunk["choices"].([]any) {
+			for _, member := range []string{"index", "delta", "finish_reason"} {
+				if _, ok := c.(map[string]any)[member]; !ok {
+					t.Errorf("no %s in %v", member, c)
+				}
+			}
+		}
+	}
+}
+
+func TestCheck64_EmptyEventsSayNothing(t *testing.T) {
+	w := NewChunkWriter(meta())
+	out := w.AppendEvent(nil, &llm.Event{})
+	out = w.AppendEvent(out, &llm.Event{Usage: llm.Usage{Prompt: 1, Has: true}})
+	if len(out) != 0 {
+		t.Errorf("got %s", out)
+	}
+}
+
+func TestCheck66_LineEndsAreEscaped(t *testing.T) {
+	const said = "a\u2028b\u2029c\u0085d\x00e\rf\ng\x1f</b>&\u00e9\U0001f600"
+	for _, pieces := range cuttings(said) {
+		var events []*llm.Event
+		for _, piece := range pieces {
+			events = append(events, text(piece))
+		}
+		got := write(meta(), llm.Usage{}, append(events, finish(llm.FinishStop))...)
+		if s := joined(t, frames(t, got), 0, "content"); s != said {
+			t.Errorf("got %q", s)
+		}
+		if strings.Contains(string(got), `\u003c`) {
+			t.Error("HTML is escaped")
+		}
+	}
+}
+
+func TestCheck67_LongDeltasAreSplit(t *testing.T) {
+	m := meta()
+	m.OffersTools = true
+	m.Model = strings.Repeat("\x01", maxModelName)
+	for _, unit := range []string{"x", "\u00e9", "\U0001f600", "\x01", "a\u2028"} {
+		long := strings.Repeat(unit, 200<<10/len(unit))
+		chunks := frames(t, write(m, llm.Usage{},
+			&llm.Event{Reasoning: []byte(long)}, text(long), toolCallStart(0, "c", "f", long), finish(llm.FinishStop)))
+		if joined(t, chunks, 0, "content") != long || joined(t, chunks, 0, "reasoning_content") != long {
+			t.Errorf("%q: the text changed", unit)
+		}
+		arguments := ""
+		for _, chunk := range chunks {
+			delta := chunk["choices"].([]any)[0].(map[string]any)["delta"].(map[string]any)
+			if calls, ok := delta["tool_calls"].([]any); ok {
+				arguments += calls[0].(map[string]any)["function"].(map[string]any)["arguments"].(string)
+			}
+		}
+		if arguments != long {
+			t.Errorf("%q: the arguments changed", unit)
+		}
+	}
+}
+
+func TestCheck70_ErrorFrame(t *testing.T) {
+	w := NewChunkWriter(meta())
+	out := w.AppendEvent(nil, text("He"))
+	n := len(out)
+	out = w.AppendError(out, llm.Upstream(http.StatusBadGateway, "", "The backend closed the stream early."))
+	golden(t, out[n:], `
+data: {"error":{"message":"The backend closed the stream early.","type":"server_error","param":null,"code":"upstream_error"}}
+
+data: [DONE]
+
+`)
+	if strings.Contains(string(out), `"finish_reason":"`) {
+		t.Errorf("a finish with an error: %s", out)
+	}
+}
+
+func TestErrorFrameHidesWhatIsNotForClients(t *testing.T) {
+	got := string(NewChunkWriter(meta()).AppendError(nil, errors.New("dial 10.0.0.1: key KEY123")))
+	if strings.Contains(got, "KEY123") || strings.Contains(got, "10.0.0.1") || !strings.Contains(got, `"code":null`) {
+		t.Errorf("got %s", got)
+	}
+	long := string(NewChunkWriter(meta()).AppendError(nil, llm.Upstream(502, "", "%s", strings.Repeat("\x01", 1<<20))))
+	if len(long) > 64<<10 {
+		t.Errorf("an error of %d bytes", len(long))
+	}
+}
+
+func TestCheck71_NoErrorMemberWithoutError(t *testing.T) {
+	if got := write(meta(), llm.Usage{}, text("x"), finish(llm.FinishStop)); strings.Contains(string(got), `"error"`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestCheck72_EmptyGeneration(t *testing.T) {
+	chunks := frames(t, write(meta(), llm.Usage{}, finish(llm.FinishStop)))
+	if len(chunks) != 2 || !strings.Contains(fmt.Sprint(chunks[0]), "role:assistant") || !strings.Contains(fmt.Sprint(chunks[1]), "finish_reason:stop") {
+		t.Errorf("got %v", chunks)
+	}
+}
+
+func TestExtraMembersRideOnOneChunk(t *testing.T) {
+	m := meta()
+	m.IncludeUsage = true
+	ev := text("x")
+	ev.Extra = []byte(`"system_fingerprint":"fp"`)
+	late := &llm.Event{Extra: []byte(`"timings":{"n":1}`)}
+	huge := text("y")
+	huge.Extra = []byte(`"z":"` + strings.Repeat("z", 70<<10) + `"`)
+	got := write(m, llm.Usage{Has: true}, ev, huge, finish(llm.FinishStop), late)
+	chunks := frames(t, got)
+	if chunks[0]["system_fingerprint"] != "fp" || strings.Count(string(got), "fp") != 1 {
+		t.Errorf("got %s", got)
+	}
+	if last := chunks[len(chunks)-1]; fmt.Sprint(last["timings"]) != "map[n:1]" {
+		t.Errorf("got %v", last)
+	}
+}
+
+func TestBC002_TheWriterAloneSaysTheRole(t *testing.T) {
+	got := string(write(meta(), llm.Usage{}, text("Hi"), text("!"), finish(llm.FinishStop)))
+	if strings.Count(got, `"role"`) != 1 || strings.Contains(got, `"role":""`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestAppendEventAllocatesNothing(t *testing.T) {
+	w := NewChunkWriter(meta())
+	buf := w.AppendEvent(make([]byte, 0, 4096), text("open"))
+	ev := &llm.Event{Text: []byte(" word \"quoted\" \u00e9\u2028"), Extra: []byte(`"a":1`)}
+	call := toolCallStart(0, "call_1", "f", "{")
+	w.AppendEvent(buf, call)
+	if n := testing.AllocsPerRun(100, func() {
+		buf = w.AppendEvent(buf[:0], ev)
+		buf = w.AppendEvent(buf, call)
+		buf = w.AppendKeepAlive(buf)
+	}); n != 0 {
+		t.Errorf("%v allocations, want 0", n)
+	}
+}
+
+func BenchmarkAppendEvent(b *testing.B) {
+	w := NewChunkWriter(meta())
+	ev := text(" word")
+	buf := w.AppendEvent(make([]byte, 0, 4096), ev)
+	b.ReportAllocs()
+	for b.Loop() {
+		buf = w.AppendEvent(buf[:0], ev)
+	}
+}
