@@ -42,9 +42,10 @@ const (
 // It knows structs with yaml tags (untagged fields are left alone, ",inline"
 // puts an embedded struct's keys beside the others), maps with string keys,
 // slices, pointers, strings, booleans, integers, floats, time.Duration written
-// as 1m30s, and yaml.Node, which takes a part as it is for a later Decode. A
-// null leaves its field as it was, as if the key were absent. Merge keys (<<)
-// work. Numbers are taken where a string is expected, in their own spelling.
+// as 1m30s, Pairs, and yaml.Node, which takes a part as it is for a later
+// Decode. A null leaves its field as it was, as if the key were absent. Merge
+// keys (<<) work. Numbers are taken where a string is expected, in their own
+// spelling.
 func Decode(n *yaml.Node, path string, into any) []error {
 	d := decoder{}
 	if n != nil {
@@ -64,6 +65,7 @@ func (d *decoder) bad(n *yaml.Node, path, format string, args ...any) {
 
 var (
 	nodeType     = reflect.TypeFor[yaml.Node]()
+	pairsType    = reflect.TypeFor[Pairs]()
 	durationType = reflect.TypeFor[time.Duration]()
 )
 
@@ -91,6 +93,10 @@ func (d *decoder) value(n *yaml.Node, path string, v reflect.Value, depth int) {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
 		return
 	}
+	if v.Type() == pairsType {
+		d.ordered(n, path, v, depth)
+		return
+	}
 	switch v.Kind() {
 	case reflect.Pointer:
 		p := reflect.New(v.Type().Elem())
@@ -105,6 +111,34 @@ func (d *decoder) value(n *yaml.Node, path string, v reflect.Value, depth int) {
 	default:
 		d.scalar(n, path, v)
 	}
+}
+
+// Pairs are the entries of a mapping in the order in which they were written.
+type Pairs []Pair
+
+// Pair is one entry of a mapping.
+type Pair struct {
+	Key   string
+	Line  int // the key's
+	Value yaml.Node
+}
+
+func (d *decoder) ordered(n *yaml.Node, path string, v reflect.Value, depth int) {
+	if n.Kind != yaml.MappingNode {
+		d.bad(n, path, "must be a mapping, not %s", describe(n))
+		return
+	}
+	var list Pairs
+	for _, p := range d.pairs(n, path, depth) {
+		value := p.value
+		for range maxDepth {
+			if value.Kind == yaml.AliasNode {
+				value = value.Alias
+			}
+		}
+		list = append(list, Pair{p.key.Value, p.key.Line, *value})
+	}
+	v.Set(reflect.ValueOf(list))
 }
 
 func (d *decoder) mapping(n *yaml.Node, path string, v reflect.Value, depth int) {

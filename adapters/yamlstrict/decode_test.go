@@ -127,6 +127,23 @@ func TestDecodeIsBounded(t *testing.T) {
 	}
 }
 
+func TestPairsKeepTheirOrder(t *testing.T) {
+	var d struct {
+		Map Pairs `yaml:"map"`
+	}
+	errs := Decode(parse(t, "map: {z: 1, a: &a {k: v}, m: *a, z: 2}"), "", &d)
+	if len(errs) != 1 || errs[0].Error() != "map.z: written twice, first in line 1 (line 1)" {
+		t.Errorf("errors: %v", errs)
+	}
+	var got []string
+	for _, p := range d.Map {
+		got = append(got, p.Key+" "+p.Value.ShortTag())
+	}
+	if want := []string{"z !!int", "a !!map", "m !!map"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 func TestKeysAndSuggest(t *testing.T) {
 	if got := Keys(shared{}); !reflect.DeepEqual(got, []string{"weight"}) {
 		t.Errorf("Keys: %v", got)

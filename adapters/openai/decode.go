@@ -1,0 +1,202 @@
+package openai
+
+import (
+	"slices"
+
+	"dragoman/adapters"
+	"dragoman/adapters/frame"
+	"dragoman/adapters/jsonscan"
+	"dragoman/adapters/llm"
+)
+
+// Decoder implements adapters.Adapter. It reads chunks of streams and whole
+// answers, which differ in a word: delta or message.
+func (Adapter) Decoder(*llm.Request) adapters.Decoder { return &decoder{} }
+
+type decoder struct {
+	tools     []*tools // by choice, for the choices that call tools
+	text      []byte   // what the events of one frame point into
+	reasoning []byte
+}
+
+// Decode implements adapters.Decoder.
+func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
+	if err := adapters.CheckJSON(fr.Data); err != nil {
+		return dst, err
+	}
+	if fr.Event == "error" {
+		return dst, reported(fr.Data).failure()
+	}
+	d.text, d.reasoning = d.text[:0], d.reasoning[:0]
+	var choices, usage []byte
+	for name, value := range jsonscan.All(fr.Data) {
+		switch string(name) {
+		case "choices":
+			choices = value
+		case "usage":
+			usage = value
+		case "error":
+			if !adapters.IsNull(value) {
+				return dst, readProblem(value).failure()
+			}
+		case "object":
+			if string(value) == `"error"` {
+				return dst, readProblem(fr.Data).failure()
+			}
+		case "error_code": // FastChat's own API server
+			if adapters.Int(value) != 0 {
+				return dst, readProblem(fr.Data).failure()
+			}
+		}
+	}
+	first := len(dst)
+	position := 0
+	if len(choices) > 0 && choices[0] == '[' {
+		for value := range jsonscan.Elements(choices) {
+			var err error
+			if dst, err = d.choice(dst, position, value); err != nil {
+				return dst, err
+			}
+			position++
+		}
+	}
+	if u := readUsage(usage); u.Has {
+		if len(dst) == first {
+			dst = append(dst, llm.Event{})
+		}
+		dst[len(dst)-1].Usage = u
+	}
+	return dst, nil
+}
+
+// choice appends the events of one element of choices.
+func (d *decoder) choice(dst []llm.Event, position int, object []byte) ([]llm.Event, error) {
+	var delta, text, finish []byte
+	ev := llm.Event{Choice: position}
+	for name, value := range jsonscan.All(object) {
+		switch string(name) {
+		case "index":
+			if !adapters.IsNull(value) {
+				ev.Choice = max(adapters.Int(value), 0)
+			}
+		case "delta", "message":
+			delta = value
+		case "text": // completions
+			text = value
+		case "finish_reason":
+			finish = value
+		}
+	}
+	textFrom, reasoningFrom := len(d.text), len(d.reasoning)
+	d.text = jsonscan.AppendUnquoted(d.text, text)
+	var calls []byte
+	thought := false
+	for name, value := range jsonscan.All(delta) {
+		switch string(name) {
+		case "content":
+			d.content(value)
+		case "refusal":
+			d.text = jsonscan.AppendUnquoted(d.text, value)
+		case "reasoning_content", "reasoning":
+			// Some send the same thought under both names.
+			if !thought {
+				d.reasoning = jsonscan.AppendUnquoted(d.reasoning, value)
+				thought = len(d.reasoning) > reasoningFrom
+			}
+		case "tool_calls":
+			calls = value
+		}
+	}
+	ev.Text, ev.Reasoning = d.text[textFrom:], d.reasoning[reasoningFrom:]
+	if len(ev.Text) > 0 || len(ev.Reasoning) > 0 {
+		dst = append(dst, ev)
+		ev.Text, ev.Reasoning = nil, nil
+	}
+	if len(calls) > 0 && calls[0] == '[' {
+		dst = d.toolsOf(ev.Choice).decode(dst, calls)
+	}
+	word := adapters.Text(finish)
+	if word == "" {
+		return dst, nil
+	}
+	var err error
+	if ev.Finish, err = adapters.FinishWord(word, nil); err != nil {
+		return dst, err
+	}
+	if i := d.find(ev.Choice); i >= 0 {
+		dst = d.tools[i].finish(dst)
+	}
+	return append(dst, ev), nil
+}
+
+// content appends what a message's content says: a string, or a list of parts
+// whose text may in turn be such a list (thinking parts).
+func (d *decoder) content(value []byte) {
+	if len(value) == 0 || value[0] != '[' {
+		d.text = jsonscan.AppendUnquoted(d.text, value)
+		return
+	}
+	for part := range jsonscan.Elements(value) {
+		for name, v := range jsonscan.All(part) {
+			switch string(name) {
+			case "text":
+				d.text = jsonscan.AppendUnquoted(d.text, v)
+			case "thinking":
+				d.thinking(v)
+			}
+		}
+	}
+}
+
+func (d *decoder) thinking(value []byte) {
+	if len(value) == 0 || value[0] != '[' {
+		d.reasoning = jsonscan.AppendUnquoted(d.reasoning, value)
+		return
+	}
+	for part := range jsonscan.Elements(value) {
+		for name, v := range jsonscan.All(part) {
+			if string(name) == "text" {
+				d.reasoning = jsonscan.AppendUnquoted(d.reasoning, v)
+			}
+		}
+	}
+}
+
+func (d *decoder) find(choice int) int {
+	return slices.IndexFunc(d.tools, func(t *tools) bool { return t.choice == choice })
+}
+
+func (d *decoder) toolsOf(choice int) *tools {
+	i := d.find(choice)
+	if i < 0 {
+		i = len(d.tools)
+		d.tools = append(d.tools, &tools{choice: choice})
+	}
+	return d.tools[i]
+}
+
+// readUsage reads a usage object; anything else says nothing.
+func readUsage(object []byte) llm.Usage {
+	var u llm.Usage
+	for name, value := range jsonscan.All(object) {
+		switch string(name) {
+		case "prompt_tokens":
+			u.Prompt, u.Has = adapters.Int(value), true
+		case "completion_tokens":
+			u.Completion, u.Has = adapters.Int(value), true
+		case "prompt_tokens_details":
+			for name, value := range jsonscan.All(value) {
+				if string(name) == "cached_tokens" {
+					u.Cached = adapters.Int(value)
+				}
+			}
+		case "completion_tokens_details":
+			for name, value := range jsonscan.All(value) {
+				if string(name) == "reasoning_tokens" {
+					u.Reasoning = adapters.Int(value)
+				}
+			}
+		}
+	}
+	return u
+}

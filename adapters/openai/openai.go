@@ -1,0 +1,56 @@
+// Package openai speaks to backends that speak OpenAI's protocol more or less,
+// and repairs what they get wrong: chunks are read into events, so what
+// the client sees is written anew. The request goes out as the client spelled
+// it, number for number and with members unknown here; only what the gateway
+// decides is replaced.
+//
+// The path of a call begins with /v1; package stream leaves that out where the
+// backend's URL names a path of its own.
+package openai
+
+import (
+	"net/http"
+
+	"dragoman/adapters"
+	"dragoman/adapters/frame"
+	"dragoman/adapters/jsonscan"
+	"dragoman/adapters/llm"
+)
+
+// Adapter speaks OpenAI's chat completions and completions. The zero value is
+// ready.
+type Adapter struct{}
+
+var _ interface {
+	adapters.Adapter
+	adapters.ErrorDecoder
+} = Adapter{}
+
+var traits = adapters.Traits{
+	Framing:     frame.SSE,
+	Messages:    true,
+	EndMarker:   "[DONE]",
+	Unary:       true,
+	NoMaxTokens: true,
+	Accepts: []string{
+		"temperature", "top_p", "top_k", "min_p", "frequency_penalty", "presence_penalty",
+		"repetition_penalty", "seed", "min_tokens", "stop_token_ids", "logit_bias", "stop",
+		"tools", "tool_choice", "parallel_tool_calls", "response_format", "n", "image",
+	},
+}
+
+// Traits implements adapters.Adapter.
+func (Adapter) Traits() *adapters.Traits { return &traits }
+
+// DecodeError implements adapters.ErrorDecoder.
+func (Adapter) DecodeError(status int, _ http.Header, body []byte) *llm.Error {
+	if adapters.CheckJSON(body) != nil {
+		return nil
+	}
+	said := reported(body)
+	if said.message == "" {
+		return nil
+	}
+	said.status = status
+	return said.failure()
+}
