@@ -1,0 +1,172 @@
+// Package fakellama is a model for tests that needs no llama.cpp. Its tokens
+// are bytes and a few control tokens, and what it answers is up to the test.
+// It is strict where llama.cpp would be silently wrong: a batch that misplaces
+// a token is an error.
+package fakellama
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"dragoman/engine/prompt"
+	"dragoman/engine/sched"
+)
+
+// The control tokens follow the 256 bytes.
+const (
+	BOS     = 256 + iota // <s>
+	EOS                  // </s>
+	IMStart              // <|im_start|>
+	IMEnd                // <|im_end|>, which ends an answer as EOS does
+	vocabSize
+)
+
+// Specials are the control tokens and their spellings.
+var Specials = []prompt.Special{
+	{Text: "<s>", ID: BOS}, {Text: "</s>", ID: EOS}, {Text: "<|im_start|>", ID: IMStart}, {Text: "<|im_end|>", ID: IMEnd},
+}
+
+// ChatTemplate is the ChatML template.
+const ChatTemplate = `{% for m in messages %}<|im_start|>{{ m.role }}
+{{ m.content }}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% endif %}`
+
+// Model is a fake model. The zero value answers every prompt with nothing.
+// Set its fields before use.
+type Model struct {
+	// Reply gives the answer to a prompt, whose control tokens are spelled out.
+	Reply func(prompt string) string
+	// OnDecode, if set, is called with each batch before it is decoded. It may
+	// block, to hold the model at a step, and its error is Decode's.
+	OnDecode func(batch []sched.Item) error
+
+	mu     sync.Mutex
+	seqs   map[int]*sequence
+	logits [][]float32 // of the last batch, by item
+}
+
+// sequence is what the model remembers of one.
+type sequence struct {
+	tokens []int32
+	reply  []int32 // what is still to come; nil before the prompt has been read
+}
+
+// Decode implements sched.Model.
+func (m *Model) Decode(batch []sched.Item) error {
+	if m.OnDecode != nil {
+		if err := m.OnDecode(batch); err != nil {
+			return err
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.logits = make([][]float32, len(batch))
+	for i, it := range batch {
+		if m.seqs[it.Seq] == nil {
+			if m.seqs == nil {
+				m.seqs = make(map[int]*sequence)
+			}
+			m.seqs[it.Seq] = &sequence{}
+		}
+		s := m.seqs[it.Seq]
+		if it.Pos != len(s.tokens) {
+			return fmt.Errorf("sequence %d has %d tokens, and the batch gives it one at position %d", it.Seq, len(s.tokens), it.Pos)
+		}
+		s.tokens = append(s.tokens, it.Token)
+		if it.Logits {
+			m.logits[i] = s.next(m.Reply)
+		}
+	}
+	return nil
+}
+
+// next returns logits with one peak, at the next token of the reply.
+func (s *sequence) next(reply func(string) string) []float32 {
+	if s.reply == nil {
+		text := ""
+		if reply != nil {
+			text = reply(spell(s.tokens))
+		}
+		for i := range len(text) {
+			s.reply = append(s.reply, int32(text[i]))
+		}
+		s.reply = append(s.reply, EOS)
+	}
+	logits := make([]float32, vocabSize)
+	for i := range logits {
+		logits[i] = float32(math.Inf(-1))
+	}
+	logits[s.reply[0]] = 1
+	if len(s.reply) > 1 {
+		s.reply = s.reply[1:]
+	}
+	return logits
+}
+
+// Logits implements sched.Model.
+func (m *Model) Logits(i int) ([]float32, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if i >= len(m.logits) || m.logits[i] == nil {
+		return nil, errors.New("no logits were asked for there")
+	}
+	return m.logits[i], nil
+}
+
+// Forget implements sched.Model.
+func (m *Model) Forget(seq int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.seqs, seq)
+	return nil
+}
+
+// Remembered returns how many sequences take up memory.
+func (m *Model) Remembered() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.seqs)
+}
+
+// EndsGeneration implements sched.Model.
+func (m *Model) EndsGeneration(id int32) bool { return id == EOS || id == IMEnd }
+
+// Tokenize implements serve.Vocab.
+func (m *Model) Tokenize(pieces []prompt.Piece) ([]int32, error) {
+	var tokens []int32
+	for _, part := range prompt.NewSplitter(Specials).Split(pieces) {
+		if part.Text == "" {
+			tokens = append(tokens, part.ID)
+		}
+		for i := range len(part.Text) {
+			tokens = append(tokens, int32(part.Text[i]))
+		}
+	}
+	return tokens, nil
+}
+
+// Piece implements serve.Vocab.
+func (m *Model) Piece(dst []byte, id int32) []byte {
+	if id < BOS {
+		dst = append(dst, byte(id))
+	}
+	return dst
+}
+
+// spell is the text of a prompt, control tokens included.
+func spell(tokens []int32) string {
+	var text []byte
+	for _, id := range tokens {
+		if id < BOS {
+			text = append(text, byte(id))
+			continue
+		}
+		at := slices.IndexFunc(Specials, func(s prompt.Special) bool { return s.ID == id })
+		text = append(text, Specials[at].Text...)
+	}
+	return string(text)
+}

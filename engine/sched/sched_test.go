@@ -1,0 +1,171 @@
+package sched_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"dragoman/engine/fakellama"
+	"dragoman/engine/prompt"
+	"dragoman/engine/sched"
+)
+
+// start runs a scheduler on m until the test ends.
+func start(t *testing.T, m *fakellama.Model, opt sched.Options) *sched.Scheduler {
+	t.Helper()
+	s := sched.New(m, opt)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	return s
+}
+
+var small = sched.Options{Context: 100, Parallel: 4, Batch: 32, Chunk: 8, Queue: 100}
+
+func tokens(t *testing.T, text string) []int32 {
+	t.Helper()
+	ids, err := new(fakellama.Model).Tokenize([]prompt.Piece{{Text: text}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+// read takes a stream to its end and returns its text.
+func read(st *sched.Stream) (string, *sched.Result) {
+	var (
+		ids    []int32
+		result *sched.Result
+	)
+	for result == nil {
+		ids, result = st.Next(ids)
+	}
+	var text []byte
+	for _, id := range ids {
+		text = new(fakellama.Model).Piece(text, id)
+	}
+	return string(text), result
+}
+
+func echo(prompt string) string { return "re: " + prompt }
+
+func submit(t *testing.T, ctx context.Context, s *sched.Scheduler, req sched.Request) *sched.Stream {
+	t.Helper()
+	st, err := s.Submit(ctx, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+func TestHowAnswersEnd(t *testing.T) {
+	m := &fakellama.Model{Reply: echo}
+	s := start(t, m, small)
+	f := func(req sched.Request, want string, reason sched.Reason) {
+		t.Helper()
+		got, r := read(submit(t, t.Context(), s, req))
+		if got != want || r.Reason != reason || r.Err != nil || r.Completion != len(want) {
+			t.Errorf("got %q, %+v, want %q and %s", got, *r, want, reason)
+		}
+	}
+	f(sched.Request{Prompt: tokens(t, "hi")}, "re: hi", sched.EndOfGeneration)
+	f(sched.Request{Prompt: tokens(t, "hi"), MaxTokens: 7}, "re: hi", sched.EndOfGeneration)
+	f(sched.Request{Prompt: tokens(t, "hi"), MaxTokens: 6}, "re: hi", sched.MaxTokens)
+	f(sched.Request{Prompt: tokens(t, "hi"), MaxTokens: 1}, "r", sched.MaxTokens)
+	f(sched.Request{Prompt: tokens(t, "hi"), Stop: []int32{' ', ':'}}, "re", sched.StopToken)
+	f(sched.Request{Prompt: tokens(t, strings.Repeat("x", 99))}, "r", sched.ContextFull)
+	f(sched.Request{Prompt: tokens(t, strings.Repeat("x", 98)), MaxTokens: 3}, "re", sched.ContextFull)
+	f(sched.Request{Prompt: tokens(t, strings.Repeat("x", 98)), MaxTokens: 2}, "re", sched.MaxTokens)
+	if n := m.Remembered(); n != 0 {
+		t.Errorf("%d sequences still take up memory", n)
+	}
+}
+
+func TestTooLongAPrompt(t *testing.T) {
+	s := start(t, &fakellama.Model{}, small)
+	for _, n := range []int{100, 101, 5000} {
+		_, err := s.Submit(t.Context(), sched.Request{Prompt: make([]int32, n)})
+		var tooLong *sched.ContextError
+		if !errors.As(err, &tooLong) || tooLong.Context != 100 || tooLong.Prompt != n {
+			t.Errorf("%d tokens: got %v", n, err)
+		}
+	}
+}
+
+func TestManyAtOnceKeepApart(t *testing.T) {
+	m := &fakellama.Model{Reply: echo}
+	s := start(t, m, small)
+	var wg sync.WaitGroup
+	for i := range 60 {
+		wg.Go(func() {
+			p := strings.Repeat(fmt.Sprint(i, " "), 1+i%13)
+			st, err := s.Submit(t.Context(), sched.Request{Prompt: tokens(t, p)})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if got, r := read(st); got != echo(p) || r.Reason != sched.EndOfGeneration {
+				t.Errorf("request %d: got %q, %+v", i, got, *r)
+			}
+		})
+	}
+	wg.Wait()
+	if n := m.Remembered(); n != 0 {
+		t.Errorf("%d sequences still take up memory", n)
+	}
+}
+
+func TestAFailedDecodeEndsItsRequests(t *testing.T) {
+	fail := errors.New("out of order")
+	first := true
+	m := &fakellama.Model{Reply: echo, OnDecode: func([]sched.Item) error {
+		defer func() { first = false }()
+		if first {
+			return fail
+		}
+		return nil
+	}}
+	s := start(t, m, small)
+	if _, r := read(submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, "a")})); !errors.Is(r.Err, fail) || r.Reason != "" {
+		t.Errorf("got %+v", *r)
+	}
+	if got, r := read(submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, "b")})); got != "re: b" || r.Err != nil {
+		t.Errorf("the next request got %q, %+v", got, *r)
+	}
+}
+
+func TestStopping(t *testing.T) {
+	m := &fakellama.Model{Reply: echo}
+	gate := hold(m)
+	s := sched.New(m, sched.Options{Context: 100, Parallel: 1, Batch: 32, Chunk: 8, Queue: 10})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.Run(ctx)
+	}()
+	running := submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, "a")})
+	waiting := submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, "b")})
+	<-gate.reached
+	cancel()
+	gate.open()
+	<-done
+	for _, st := range []*sched.Stream{running, waiting} {
+		if _, r := read(st); !errors.Is(r.Err, sched.ErrStopped) {
+			t.Errorf("got %+v, want ErrStopped", *r)
+		}
+	}
+	if _, err := s.Submit(t.Context(), sched.Request{Prompt: tokens(t, "c")}); !errors.Is(err, sched.ErrStopped) {
+		t.Errorf("Submit afterwards: got %v", err)
+	}
+}

@@ -1,0 +1,166 @@
+package sched_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"dragoman/engine/fakellama"
+	"dragoman/engine/sched"
+)
+
+// gate holds a model before each step until the test lets it go on.
+type gate struct {
+	reached chan []sched.Item // the batch about to be decoded
+	next    chan struct{}
+}
+
+func hold(m *fakellama.Model) *gate {
+	g := &gate{reached: make(chan []sched.Item), next: make(chan struct{})}
+	m.OnDecode = func(batch []sched.Item) error {
+		select {
+		case g.reached <- slices.Clone(batch):
+			<-g.next
+		case <-g.next: // open
+		}
+		return nil
+	}
+	return g
+}
+
+// step lets the model go on to its next step and returns that one's batch.
+func (g *gate) step() []sched.Item {
+	g.next <- struct{}{}
+	return <-g.reached
+}
+
+func (g *gate) open() { close(g.next) }
+
+// count returns how many tokens of each sequence a batch has.
+func count(batch []sched.Item) map[int]int {
+	n := make(map[int]int)
+	for _, it := range batch {
+		n[it.Seq]++
+	}
+	return n
+}
+
+func TestCancelFreesThePlaceWithinOneStep(t *testing.T) {
+	m := &fakellama.Model{Reply: func(p string) string { return strings.Repeat(p, 50) }}
+	g := hold(m)
+	s := start(t, m, sched.Options{Context: 100, Parallel: 1, Batch: 32, Chunk: 8, Queue: 10})
+	ctx, cancel := context.WithCancel(t.Context())
+	a := submit(t, ctx, s, sched.Request{Prompt: tokens(t, "a")})
+	<-g.reached // the prompt
+	g.step()    // the first token
+	b := submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, "b"), MaxTokens: 2})
+	cancel()
+	batch := g.step()
+	if len(batch) != 1 || batch[0].Token != 'b' || batch[0].Pos != 0 {
+		t.Errorf("the step after the cancel decodes %+v, want the next request's prompt", batch)
+	}
+	g.open()
+	if _, r := read(a); !errors.Is(r.Err, context.Canceled) {
+		t.Errorf("cancelled: got %+v", *r)
+	}
+	if got, r := read(b); got != "bb" || r.Reason != sched.MaxTokens {
+		t.Errorf("next: got %q, %+v", got, *r)
+	}
+}
+
+func TestCancelBeforeTheFirstToken(t *testing.T) {
+	m := &fakellama.Model{Reply: echo}
+	g := hold(m)
+	s := start(t, m, sched.Options{Context: 1000, Parallel: 1, Batch: 32, Chunk: 8, Queue: 10})
+	ctx, cancel := context.WithCancel(t.Context())
+	long := submit(t, ctx, s, sched.Request{Prompt: tokens(t, strings.Repeat("a", 500))})
+	<-g.reached
+	waiting := submit(t, ctx, s, sched.Request{Prompt: tokens(t, "w")})
+	b := submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, "b")})
+	cancel()
+	if batch := g.step(); batch[0].Token != 'b' {
+		t.Errorf("the step after the cancel decodes %+v", batch)
+	}
+	g.open()
+	for _, st := range []*sched.Stream{long, waiting} {
+		if _, r := read(st); !errors.Is(r.Err, context.Canceled) || r.Completion != 0 {
+			t.Errorf("cancelled: got %+v", *r)
+		}
+	}
+	if got, _ := read(b); got != "re: b" {
+		t.Errorf("next: got %q", got)
+	}
+}
+
+func TestQueueIsBounded(t *testing.T) {
+	m := &fakellama.Model{Reply: echo}
+	g := hold(m)
+	s := start(t, m, sched.Options{Context: 100, Parallel: 1, Batch: 32, Chunk: 8, Queue: 2})
+	req := sched.Request{Prompt: tokens(t, "a")}
+	running := submit(t, t.Context(), s, req)
+	<-g.reached
+	gone, cancel := context.WithCancel(t.Context())
+	left := submit(t, gone, s, req)
+	waiting := submit(t, t.Context(), s, req)
+	if _, err := s.Submit(t.Context(), req); !errors.Is(err, sched.ErrQueueFull) {
+		t.Errorf("got %v, want ErrQueueFull", err)
+	}
+	cancel() // nobody waits there any more: there is room again
+	instead := submit(t, t.Context(), s, req)
+	g.open()
+	for _, st := range []*sched.Stream{running, waiting, instead} {
+		if got, r := read(st); got != "re: a" {
+			t.Errorf("got %q, %+v", got, *r)
+		}
+	}
+	if _, r := read(left); !errors.Is(r.Err, context.Canceled) {
+		t.Errorf("cancelled: got %+v", *r)
+	}
+}
+
+func TestALongPromptDoesNotHoldUpRunningAnswers(t *testing.T) {
+	m := &fakellama.Model{Reply: func(p string) string { return strings.Repeat(p[:1], 200) }}
+	g := hold(m)
+	s := start(t, m, sched.Options{Context: 1000, Parallel: 2, Batch: 32, Chunk: 8, Queue: 10})
+	submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, "a")})
+	<-g.reached
+	g.step()
+	submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, strings.Repeat("b", 20))})
+	for i, want := range []int{8, 8, 4, 1} {
+		n := count(g.step())
+		if n[0] != 1 || n[1] != want {
+			t.Errorf("step %d: %d tokens of the running answer and %d of the new one, want 1 and %d", i, n[0], n[1], want)
+		}
+	}
+	g.open()
+}
+
+func TestPromptsShareAStep(t *testing.T) {
+	m := &fakellama.Model{Reply: echo}
+	g := hold(m)
+	s := start(t, m, sched.Options{Context: 1000, Parallel: 4, Batch: 30, Chunk: 8, Queue: 10})
+	submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, "x"), MaxTokens: 1})
+	<-g.reached // holds the model until all three are in
+	for _, n := range []int{100, 100, 3} {
+		submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, strings.Repeat("y", n))})
+	}
+	batch := g.step()
+	total := 0
+	for seq, n := range count(batch) {
+		total += n
+		if n < 3 || n > 15 {
+			t.Errorf("sequence %d has %d of 30 tokens", seq, n)
+		}
+	}
+	if total > 30 {
+		t.Errorf("the batch has %d tokens, want at most 30", total)
+	}
+	for _, it := range batch {
+		if it.Logits != (it.Pos == 2 && count(batch)[it.Seq] == 3) {
+			t.Errorf("logits are asked for at %+v", it)
+		}
+	}
+	g.open()
+}
