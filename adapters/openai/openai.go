@@ -13,7 +13,6 @@ import (
 
 	"dragoman/adapters"
 	"dragoman/adapters/frame"
-	"dragoman/adapters/jsonscan"
 	"dragoman/adapters/llm"
 )
 
