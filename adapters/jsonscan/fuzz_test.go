@@ -77,6 +77,8 @@ func FuzzSkip(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		_ = Each(data, func(_, _ []byte) error { return nil })
+		for range All(data) {
+		}
 		n := 0
 		for range Elements(data) {
 			if n++; n > len(data) {

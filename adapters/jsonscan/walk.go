@@ -23,9 +23,9 @@ func All(object []byte) iter.Seq2[[]byte, []byte] {
 			}
 			end := skipString(object, i)
 			name := plainName(object[i:end])
-			start := skipSpace(object, skipSpace(object, end)+1)
+			start := min(skipSpace(object, skipSpace(object, end)+1), len(object))
 			i = skipValue(object, start)
-			if !yield(name, object[min(start, i):i]) {
+			if !yield(name, object[start:i]) {
 				return
 			}
 			i = skipSpace(object, i)
