@@ -44,6 +44,9 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 bench: ## nanoseconds and allocations of the hot path
 	go test -run '^$$' -bench . -benchmem ./adapters/... ./gateway/...
 
+figures: ## latency and chunks per second of the whole gateway
+	go test -run '^$$' -bench . -benchtime 3s ./test/bench
+
 stories: ## train the built-in model anew (Debian, about an hour)
 	engine/stories/train/run.sh
 

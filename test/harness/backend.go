@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -31,10 +32,10 @@ type Received struct {
 
 // Backend is a fake backend on a loopback port.
 type Backend struct {
-	URL      string
-	Delivery Delivery
+	URL string
 
 	t        testing.TB
+	delivery atomic.Pointer[Delivery]
 	listener net.Listener
 	replies  func(Received) Reply
 	gate     chan struct{}
@@ -53,10 +54,11 @@ func NewBackend(t testing.TB, reply func(Received) Reply) *Backend {
 		t.Fatal(err)
 	}
 	b := &Backend{
-		URL: "http://" + listener.Addr().String(), Delivery: AsWritten,
-		t: t, listener: listener, replies: reply,
+		URL: "http://" + listener.Addr().String(),
+		t:   t, listener: listener, replies: reply,
 		gate: make(chan struct{}, 1024), got: make(chan Received, 4096), conns: map[net.Conn]bool{},
 	}
+	b.Deliver(AsWritten)
 	b.wait.Go(b.accept)
 	t.Cleanup(b.close)
 	return b
@@ -67,6 +69,9 @@ func Script(t testing.TB, script string) *Backend {
 	t.Helper()
 	return NewBackend(t, func(Received) Reply { return Reply{Body: script} })
 }
+
+// Deliver sets how the answers to the requests from now on are cut.
+func (b *Backend) Deliver(how Delivery) { b.delivery.Store(&how) }
 
 // Continue lets the backend go on at n gates (⏸).
 func (b *Backend) Continue(n int) {
@@ -170,7 +175,7 @@ func (b *Backend) answer(conn net.Conn, r Reply, gone <-chan struct{}) bool {
 	for name, value := range r.Header {
 		fmt.Fprintf(&head, "%s: %s\r\n", name, value)
 	}
-	steps := deliver(parse(r.Body), b.Delivery)
+	steps := deliver(parse(r.Body), *b.delivery.Load())
 	if r.Unframed {
 		var body []byte
 		for _, s := range steps {

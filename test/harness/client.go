@@ -138,3 +138,18 @@ func str(s *string) string {
 	}
 	return *s
 }
+
+// Content returns the text of choice 0 of a chat completion.
+func (a Answer) Content(t testing.TB) string {
+	t.Helper()
+	var body struct {
+		Object  string
+		Choices []struct {
+			Message struct{ Content *string }
+		}
+	}
+	if err := json.Unmarshal(a.Body, &body); err != nil || body.Object != "chat.completion" || len(body.Choices) == 0 {
+		t.Fatalf("no chat completion: %d %s", a.Status, a.Body)
+	}
+	return str(body.Choices[0].Message.Content)
+}
