@@ -78,15 +78,17 @@ func compile(src string, o Options) (*template, error) {
 	return t, nil
 }
 
-func untested(src string, o Options) (*template, error) {
-	t := &template{Options: o, guards: newGuards(), limits: defaultLimits, breaker: newBreaker(o.Special, src)}
+func untested(src string, o Options) (t *template, err error) {
+	defer recovered(&err)
+	t = &template{Options: o, guards: newGuards(), limits: defaultLimits, breaker: newBreaker(o.Special, src)}
 	if t.Now == nil {
 		t.Now = time.Now
 	}
 	source, err := normalize(src, t.guards)
-	if err == nil {
-		t.compiled, err = jinja.Compile(source)
+	if err != nil {
+		return nil, err
 	}
+	t.compiled, err = jinja.Compile(source)
 	return t, err
 }
 
@@ -133,14 +135,16 @@ func invalid(format, words string) *llm.Error {
 	return llm.Invalid("messages", "invalid_value", format, words)
 }
 
-// execute runs the template on messages as they are. The library has no limits
-// of its own, and no promise that it never panics.
+// recovered makes an error of a panic: the library does not promise to have none.
+func recovered(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("the template library broke down: %v", r)
+	}
+}
+
+// execute runs the template on messages as they are.
 func (t *template) execute(messages []llm.Message, mark rune) (text string, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			text, err = "", fmt.Errorf("the template library broke down: %v", r)
-		}
-	}()
+	defer recovered(&err)
 	l := t.limits
 	for i := range messages {
 		l.bytes += 4 * len(messages[i].Content)

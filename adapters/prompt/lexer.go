@@ -104,11 +104,12 @@ func findEndRaw(src string, from int) (tag, bool) {
 		}
 		i += n
 		// Raw text is not lexed, so quotes and brackets mean nothing in it.
-		e := strings.Index(src[i:], "%}")
+		e := strings.Index(src[i+2:], "%}")
 		if e < 0 {
 			return tag{}, false
 		}
-		t := tag{start: i, end: i + e + 2, kind: '%', inner: src[i+2 : i+e]}
+		e += i + 2
+		t := tag{start: i, end: e + 2, kind: '%', inner: src[i+2 : e]}
 		if t.inner != "" && isMark(t.inner[0]) {
 			t.left, t.inner = t.inner[0], t.inner[1:]
 		}

@@ -3,6 +3,7 @@ package prompt
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/ardanlabs/jinja"
@@ -11,6 +12,10 @@ import (
 // statement writes one {% %} and the calls of the guards that belong to it.
 func (n *normalizer) statement(inner string) error {
 	word, rest := firstWord(inner)
+	if word == "raw" || strings.ContainsFunc(word, unicode.IsDigit) {
+		// The library would take for1 for a for, and so would miss its guards.
+		return errorf("unknown statement %q", trimSpace(inner))
+	}
 	before, after, err := n.injections(word, rest)
 	if err != nil {
 		return err
