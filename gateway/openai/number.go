@@ -22,7 +22,7 @@ func parseInteger(value []byte) (int64, error) {
 	if !isNumber(value) {
 		return 0, errNotInteger
 	}
-	if bytes.IndexAny(value, ".eE") >= 0 {
+	if bytes.ContainsAny(value, ".eE") {
 		var err error
 		if value, err = plainInteger(value); err != nil {
 			return 0, err
