@@ -71,9 +71,11 @@ func (b *Body) keepAlive() {
 			b.cancel()
 		}
 	}()
-	if b.started {
-		_ = b.writeLocked(b.o.Encoder.AppendKeepAlive)
-		return
+	frame := b.o.Encoder.AppendKeepAlive
+	if !b.started {
+		frame = b.o.Encoder.AppendRole // an empty delta must not come before the role
 	}
-	_ = b.writeLocked(b.o.Encoder.AppendRole) // an empty delta must not come before the role
+	if b.writeLocked(frame) == nil {
+		b.timer.Reset(b.o.KeepAlive) // also if the encoder had nothing to say
+	}
 }

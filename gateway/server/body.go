@@ -1,0 +1,118 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"dragoman/adapters/llm"
+	"dragoman/gateway/sse"
+)
+
+// upload is how far the reading of a request's body has come.
+type upload struct {
+	read   int64
+	begun  time.Time
+	failed bool // the rest of the connection's bytes means nothing any more
+}
+
+// readBody returns the request's body in memory of its own. What is too large,
+// too slow, encoded or broken is an *llm.Error; a client that left is ErrGone.
+func (r *request) readBody() ([]byte, error) {
+	h := &r.ctx.Request.Header
+	if coding := strings.TrimSpace(string(h.Peek("Content-Encoding"))); coding != "" && !strings.EqualFold(coding, "identity") {
+		return nil, refusal(http.StatusUnsupportedMediaType, "unsupported_encoding",
+			"content-encoding %.40q is not supported; send the body as it is", coding)
+	}
+	limit, size := r.s.o.BodyLimit, int64(h.ContentLength()) // negative: not said
+	if size > limit {
+		return nil, tooLarge(limit)
+	}
+	body := make([]byte, 0, max(512, min(size+1, 64<<10))) // no more than arrives is worth
+	for {
+		if len(body) == cap(body) {
+			body = slices.Grow(body, len(body))
+		}
+		n, err := r.readSome(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case int64(len(body)) > limit:
+			return nil, tooLarge(limit)
+		case err == io.EOF && int64(len(body)) < size:
+			r.upload.failed = true
+			return nil, fmt.Errorf("%w in the middle of its request", sse.ErrGone)
+		case err == io.EOF:
+			return body, nil
+		case err != nil:
+			return nil, uploadError(err)
+		}
+	}
+}
+
+func tooLarge(limit int64) *llm.Error {
+	return refusal(http.StatusRequestEntityTooLarge, "request_too_large", "the request's body is larger than %d bytes", limit)
+}
+
+func uploadError(err error) error {
+	var broken net.Error
+	switch {
+	case isTimeout(err):
+		return refusal(http.StatusRequestTimeout, "timeout", "the request's body did not arrive in time")
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &broken):
+		return fmt.Errorf("%w in the middle of its request: %w", sse.ErrGone, err)
+	}
+	bad := refusal(http.StatusBadRequest, "bad_request", "the request's body is not properly chunked")
+	bad.Err = err
+	return bad
+}
+
+// readSome reads from the body within its time: BodyTimeout, and more for what
+// has arrived, so that a large body may take long and a trickle may not.
+func (r *request) readSome(p []byte) (int, error) {
+	body := r.ctx.RequestBodyStream()
+	if body == nil {
+		return 0, io.EOF
+	}
+	u := &r.upload
+	if u.begun.IsZero() {
+		u.begun = time.Now()
+	}
+	earned := time.Duration(u.read) * time.Second / bodyMinRate
+	if err := r.ctx.SetReadDeadline(u.begun.Add(r.s.o.BodyTimeout + earned)); err != nil {
+		return 0, err
+	}
+	n, err := body.Read(p)
+	u.read += int64(n)
+	u.failed = u.failed || err != nil && err != io.EOF
+	return n, err
+}
+
+// discardBody reads what the handler left of the body, so that it is not taken
+// for the next request. It returns false if that is more than it is worth.
+func (r *request) discardBody() bool {
+	if r.upload.failed || int64(r.ctx.Request.Header.ContentLength())-r.upload.read > drainAtMost {
+		return false
+	}
+	var buf []byte
+	for left := drainAtMost; left > 0; {
+		if buf == nil {
+			buf = make([]byte, 16<<10)
+		}
+		n, err := r.readSome(buf)
+		if err != nil {
+			return err == io.EOF
+		}
+		left -= n
+	}
+	return false
+}
+
+func isTimeout(err error) bool {
+	var timed net.Error
+	return errors.As(err, &timed) && timed.Timeout()
+}

@@ -1,0 +1,397 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dragoman/adapters"
+	"dragoman/adapters/frame"
+	"dragoman/adapters/llm"
+	"dragoman/adapters/stream"
+	"dragoman/gateway/openai"
+)
+
+// guard bounds everything that a test waits for; nothing takes so long.
+const guard = 20 * time.Second
+
+// plain is the adapter of the fake backends: a line is a piece of text, but
+// "#stop" ends the answer and "#fail" is a failure that the backend reports.
+type plain struct{}
+
+func (plain) Traits() *adapters.Traits {
+	return &adapters.Traits{Framing: frame.Lines, Messages: true, SingleChoice: true, Accepts: []string{"temperature"}}
+}
+
+func (plain) Request(req *llm.Request) (adapters.Call, error) {
+	return adapters.Call{Method: http.MethodPost, Path: "/generate", Body: req.Raw}, nil
+}
+
+func (plain) Decoder(*llm.Request) adapters.Decoder { return plain{} }
+
+func (plain) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
+	switch string(fr.Data) {
+	case "":
+		return dst, nil
+	case "#stop":
+		return append(dst, llm.Event{Finish: llm.FinishStop}), nil
+	case "#fail":
+		return dst, llm.Upstream(http.StatusBadGateway, "", "the backend gave up")
+	case "#panic":
+		panic("the adapter broke")
+	}
+	return append(dst, llm.Event{Text: fr.Data}), nil
+}
+
+// backend is a fake backend whose answers the test dictates.
+type backend struct {
+	begun chan *http.Request // a call has come, its header not yet answered
+	lines chan string        // what it says next; closing it ends the answer
+	gone  chan struct{}      // the gateway has left a call
+}
+
+func newBackend() *backend {
+	return &backend{begun: make(chan *http.Request, 1000), lines: make(chan string, 1000), gone: make(chan struct{}, 1000)}
+}
+
+// says returns a backend that gives the same answer to every call.
+func says(lines ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		for _, line := range lines {
+			fmt.Fprintln(w, line)
+		}
+	}
+}
+
+func (b *backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body) // else net/http does not notice that the caller leaves
+	b.begun <- r
+	for {
+		select {
+		case <-r.Context().Done():
+			b.gone <- struct{}{}
+			return
+		case line, more := <-b.lines:
+			if !more {
+				return
+			}
+			if line == "#cut" {
+				panic(http.ErrAbortHandler)
+			}
+			if _, err := fmt.Fprintln(w, line); err != nil {
+				b.gone <- struct{}{}
+				return
+			}
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+}
+
+type fakeModel struct {
+	name string
+	up   *stream.Upstream
+}
+
+func (m *fakeModel) Name() string { return m.name }
+
+func (m *fakeModel) Open(ctx context.Context, req *llm.Request) (*stream.Stream, error) {
+	return stream.Open(ctx, m.up, plain{}, req)
+}
+
+type panicModel struct{}
+
+func (panicModel) Name() string { return "panic" }
+
+func (panicModel) Open(context.Context, *llm.Request) (*stream.Stream, error) {
+	panic("no such thing")
+}
+
+// backends are the fake backends behind a gateway, by their model's name.
+type backends map[string]http.Handler
+
+// gateway is a server under test.
+type gateway struct {
+	t      *testing.T
+	s      *Server
+	addr   string
+	models map[string]Model
+	order  []string
+	log    logBuffer
+	served chan error
+}
+
+func (g *gateway) Pick(name string) (Model, error) {
+	if m, ok := g.models[name]; ok {
+		return m, nil
+	}
+	return nil, &llm.Error{Status: 404, Type: "invalid_request_error", Code: "model_not_found", Message: "no model " + name}
+}
+
+func (g *gateway) Models() []openai.ModelInfo {
+	var infos []openai.ModelInfo
+	for _, name := range g.order {
+		infos = append(infos, openai.ModelInfo{ID: name, Created: 1700000000, OwnedBy: "test"})
+	}
+	return infos
+}
+
+// start serves the backends, by model name, until the test ends.
+func start(t *testing.T, o Options, fakes backends) *gateway {
+	t.Helper()
+	g := &gateway{t: t, models: map[string]Model{"panic": panicModel{}}, served: make(chan error, 1)}
+	client, err := stream.NewClient(stream.ClientOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, handler := range fakes {
+		up := httptest.NewServer(handler)
+		t.Cleanup(up.Close)
+		g.models[name] = &fakeModel{name, &stream.Upstream{URL: up.URL, Client: client, First: guard, Idle: guard}}
+		g.order = append(g.order, name)
+	}
+	t.Cleanup(client.CloseIdleConnections)
+	o.Router = g
+	o.Log = slog.New(slog.NewTextHandler(&g.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	g.s = New(o)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.addr = ln.Addr().String()
+	go func() { g.served <- g.s.Serve(ln) }()
+	t.Cleanup(g.stop)
+	return g
+}
+
+func (g *gateway) stop() {
+	atOnce, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = g.s.Shutdown(atOnce)
+	if err := <-g.served; err != nil {
+		g.t.Errorf("Serve: %v", err)
+	}
+}
+
+// hello is a gateway with one model that says Hello world.
+func hello(t *testing.T, o Options) *gateway {
+	return start(t, o, backends{"hello": says("Hello", " world", "#stop")})
+}
+
+// wire is a client's raw connection.
+type wire struct {
+	t *testing.T
+	*net.TCPConn
+	r *bufio.Reader
+}
+
+func (g *gateway) dial() *wire {
+	g.t.Helper()
+	c, err := net.Dial("tcp", g.addr)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.t.Cleanup(func() { c.Close() })
+	_ = c.SetDeadline(time.Now().Add(guard))
+	return &wire{g.t, c.(*net.TCPConn), bufio.NewReader(c)}
+}
+
+func (w *wire) send(format string, args ...any) *wire {
+	w.t.Helper()
+	if _, err := fmt.Fprintf(w, format, args...); err != nil {
+		w.t.Fatal(err)
+	}
+	return w
+}
+
+// head reads a reply's header.
+func (w *wire) head(method string) *http.Response {
+	w.t.Helper()
+	resp, err := http.ReadResponse(w.r, &http.Request{Method: method})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return resp
+}
+
+// reply is a whole reply.
+type reply struct {
+	*http.Response
+	body string
+}
+
+func (w *wire) reply(method string) reply {
+	w.t.Helper()
+	resp := w.head(method)
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.t.Fatalf("reading a body: %v after %q", err, body)
+	}
+	return reply{resp, string(body)}
+}
+
+// do sends one request over a new connection.
+func (g *gateway) do(method, target, body string, header ...string) reply {
+	g.t.Helper()
+	w := g.dial()
+	w.send("%s", request11(method, target, body, header...))
+	return w.reply(method)
+}
+
+// request11 is an HTTP/1.1 request. header overrides Host.
+func request11(method, target, body string, header ...string) string {
+	lines := strings.Join(header, "\r\n")
+	if lines != "" {
+		lines += "\r\n"
+	}
+	if !strings.Contains(strings.ToLower(lines), "host:") {
+		lines += "Host: localhost\r\n"
+	}
+	if body != "" || method == "POST" {
+		lines += fmt.Sprintf("Content-Length: %d\r\n", len(body))
+	}
+	return fmt.Sprintf("%s %s HTTP/1.1\r\n%s\r\n%s", method, target, lines, body)
+}
+
+// chatBody asks model for a chat answer.
+func chatBody(model string, stream bool) string {
+	return fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"hi"}],"stream":%v}`, model, stream)
+}
+
+// frames reads n data frames of a stream, each without its prefix.
+func frames(t *testing.T, r *bufio.Reader, n int) []string {
+	t.Helper()
+	var frames []string
+	for range n {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatalf("after %q: %v", frames, err)
+		}
+		empty, err := r.ReadString('\n')
+		data, ok := strings.CutPrefix(line, "data: ")
+		if err != nil || !ok || empty != "\n" {
+			t.Fatalf("no frame: %q, then %q, %v", line, empty, err)
+		}
+		frames = append(frames, strings.TrimSuffix(data, "\n"))
+	}
+	return frames
+}
+
+// wantError checks a whole error reply.
+func wantError(t *testing.T, got reply, status int, kind, code string) {
+	t.Helper()
+	wantCode := `"code":"` + code + `"`
+	if code == "" {
+		wantCode = `"code":null`
+	}
+	if got.StatusCode != status || got.Header.Get("Content-Type") != "application/json" ||
+		!strings.HasPrefix(got.body, `{"error":{"message":"`) ||
+		!strings.Contains(got.body, `"type":"`+kind+`"`) || !strings.Contains(got.body, wantCode) ||
+		got.Header.Get("X-Request-Id") == "" {
+		t.Errorf("got %d %v %s, want %d %s %s", got.StatusCode, got.Header, got.body, status, kind, code)
+	}
+}
+
+// logBuffer is a log that tests read.
+type logBuffer struct {
+	mu    sync.Mutex
+	b     bytes.Buffer
+	lines []chan string
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.b.Write(p)
+	for _, ch := range l.lines {
+		ch <- string(p)
+	}
+	return len(p), nil
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// follow returns the lines that are written from now on.
+func (l *logBuffer) follow() <-chan string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ch := make(chan string, 10000)
+	l.lines = append(l.lines, ch)
+	return ch
+}
+
+// await waits for a channel.
+func await[T any](t *testing.T, what string, ch <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-ch:
+		return v
+	case <-time.After(guard):
+		t.Fatalf("waited in vain for %s", what)
+		panic("unreachable")
+	}
+}
+
+// accessLineOf waits for the next line of the access log.
+func accessLineOf(t *testing.T, log <-chan string) string {
+	t.Helper()
+	for {
+		if line := await(t, "an access line", log); strings.Contains(line, "msg=request") {
+			return line
+		}
+	}
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if left := leftovers(); left != "" && code == 0 {
+		fmt.Fprintf(os.Stderr, "goroutines left over:\n%s\n", left)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// leftovers returns the goroutines of ours that do not end.
+func leftovers() string {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	end := time.After(guard)
+	for {
+		left := ours()
+		if left == "" {
+			return ""
+		}
+		select {
+		case <-tick.C:
+		case <-end:
+			return left
+		}
+	}
+}
+
+func ours() string {
+	buf := make([]byte, 4<<20)
+	buf = buf[:runtime.Stack(buf, true)]
+	var left []string
+	for g := range strings.SplitSeq(string(buf), "\n\n") {
+		if strings.Contains(g, "dragoman/") && !strings.Contains(g, "TestMain") {
+			left = append(left, g)
+		}
+	}
+	return strings.Join(left, "\n\n")
+}
