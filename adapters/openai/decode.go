@@ -72,6 +72,7 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 // choice appends the events of one element of choices.
 func (d *decoder) choice(dst []llm.Event, position int, object []byte) ([]llm.Event, error) {
 	var delta, text, finish []byte
+	whole := false
 	ev := llm.Event{Choice: position}
 	for name, value := range jsonscan.All(object) {
 		switch string(name) {
@@ -79,8 +80,10 @@ func (d *decoder) choice(dst []llm.Event, position int, object []byte) ([]llm.Ev
 			if !adapters.IsNull(value) {
 				ev.Choice = max(adapters.Int(value), 0)
 			}
-		case "delta", "message":
+		case "delta":
 			delta = value
+		case "message":
+			delta, whole = value, true
 		case "text": // completions
 			text = value
 		case "finish_reason":
@@ -113,7 +116,7 @@ func (d *decoder) choice(dst []llm.Event, position int, object []byte) ([]llm.Ev
 		ev.Text, ev.Reasoning = nil, nil
 	}
 	if len(calls) > 0 && calls[0] == '[' {
-		dst = d.toolsOf(ev.Choice).decode(dst, calls)
+		dst = d.toolsOf(ev.Choice).decode(dst, calls, whole)
 	}
 	word := adapters.Text(finish)
 	if word == "" {

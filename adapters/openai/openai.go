@@ -34,7 +34,8 @@ var traits = adapters.Traits{
 	Accepts: []string{
 		"temperature", "top_p", "top_k", "min_p", "frequency_penalty", "presence_penalty",
 		"repetition_penalty", "seed", "min_tokens", "stop_token_ids", "logit_bias", "stop",
-		"tools", "tool_choice", "parallel_tool_calls", "response_format", "n", "image",
+		"prompt", "suffix", "best_of", "n", "response_format", "tools", "tool_choice",
+		"image_url", "input_audio", "file",
 	},
 }
 

@@ -33,12 +33,18 @@ type toolDelta struct {
 	args     []byte
 }
 
-// decode appends the events of a list of tool calls.
-func (t *tools) decode(dst []llm.Event, list []byte) []llm.Event {
+// decode appends the events of a list of tool calls. Those of a message are
+// whole, those of a delta are not.
+func (t *tools) decode(dst []llm.Event, list []byte, whole bool) []llm.Event {
 	t.args = t.args[:0]
 	for object := range jsonscan.Elements(list) {
 		delta := t.read(object)
-		i := t.locate(&delta)
+		i := len(t.calls)
+		if whole {
+			t.calls = append(t.calls, call{})
+		} else {
+			i = t.locate(&delta)
+		}
 		c := &t.calls[i]
 		if c.id == "" {
 			c.id = delta.id
@@ -81,7 +87,7 @@ func (t *tools) locate(d *toolDelta) int {
 		c := &t.calls[i]
 		if d.index < 0 || c.index == d.index {
 			found = i
-			if d.id != "" && c.id == d.id {
+			if d.id != "" && c.id == d.id && (d.name == "" || c.name == "" || d.name == c.name) {
 				return i
 			}
 		}

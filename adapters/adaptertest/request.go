@@ -1,0 +1,64 @@
+package adaptertest
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"dragoman/adapters"
+	"dragoman/adapters/jsonscan"
+	"dragoman/adapters/llm"
+)
+
+type message struct {
+	Role    string `json:"role"`
+	Content any    `json:"content"`
+}
+
+// parseRequest reads an OpenAI request in its plainest form: the front end's
+// own reader belongs to the gateway, which adapters do not know.
+func parseRequest(t *testing.T, body []byte, traits *adapters.Traits) *llm.Request {
+	t.Helper()
+	var in struct {
+		Model               string    `json:"model"`
+		Messages            []message `json:"messages"`
+		Prompt              *string   `json:"prompt"`
+		Stream              bool      `json:"stream"`
+		MaxTokens           float64   `json:"max_tokens"`
+		MaxCompletionTokens float64   `json:"max_completion_tokens"`
+		N                   int       `json:"n"`
+		Stop                []string  `json:"stop"`
+	}
+	if err := json.Unmarshal(body, &in); err != nil {
+		t.Fatalf("request: %v", err)
+	}
+	members, err := jsonscan.Members(body, 128)
+	if err != nil {
+		t.Fatalf("request: %v", err)
+	}
+	req := &llm.Request{
+		Model: in.Model, Stream: in.Stream, MaxTokens: int64(in.MaxTokens), N: max(in.N, 1), Stop: in.Stop,
+		Raw: body, Members: members,
+	}
+	if in.MaxCompletionTokens != 0 {
+		req.MaxTokens = int64(in.MaxCompletionTokens)
+	}
+	for _, m := range members {
+		if p, ok := llm.ParamNamed(m.Name); ok {
+			req.Params[p] = string(body[m.Start:m.End])
+		}
+	}
+	var prompt strings.Builder
+	for _, m := range in.Messages {
+		text, _ := m.Content.(string) // parts are for adapters that send them on as they are
+		req.Messages = append(req.Messages, llm.Message{Role: m.Role, Content: text})
+		prompt.WriteString(m.Role + ": " + text + "\n")
+	}
+	switch {
+	case in.Prompt != nil:
+		req.Kind, req.Prompt = llm.Completion, llm.Prompt{{Text: *in.Prompt}}
+	case !traits.Messages: // as a template would
+		req.Prompt = llm.Prompt{{Text: prompt.String()}, {Text: "assistant:", Special: true}}
+	}
+	return req
+}

@@ -1,0 +1,57 @@
+// Package builtin is the list of the adapters that come with the gateway. What
+// a name means in a configuration is decided here and nowhere else.
+package builtin
+
+import (
+	"io/fs"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"dragoman/adapters"
+	"dragoman/adapters/declared"
+	"dragoman/adapters/fastchat"
+	"dragoman/adapters/native"
+	"dragoman/adapters/openai"
+	"dragoman/adapters/raw"
+	"dragoman/adapters/torchchat"
+)
+
+// All returns the adapters by the names that configurations use. The map is the
+// caller's, who may add adapters that the user declares.
+func All() map[string]adapters.Adapter {
+	all := map[string]adapters.Adapter{
+		"native":   native.Adapter{},
+		"fastchat": fastchat.Adapter{},
+		"openai":   openai.Adapter{},
+	}
+	for _, files := range []fs.ReadDirFS{torchchat.Files, raw.Files} {
+		addDeclared(all, files)
+	}
+	return all
+}
+
+// addDeclared adds the adapters in files, NAME.yaml each. They were checked by
+// this package's test, so a mistake in one is a broken build.
+func addDeclared(all map[string]adapters.Adapter, files fs.ReadDirFS) {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	for _, e := range entries {
+		source, err := fs.ReadFile(files, e.Name())
+		if err != nil {
+			panic("BUG: " + err.Error())
+		}
+		var doc yaml.Node
+		if err := yaml.Unmarshal(source, &doc); err != nil {
+			panic("BUG: " + e.Name() + ": " + err.Error())
+		}
+		name := strings.TrimSuffix(e.Name(), ".yaml")
+		spec, errs := declared.Parse(name, &doc)
+		if len(errs) > 0 {
+			panic("BUG: " + errs[0].Error())
+		}
+		all[name] = declared.New(spec)
+	}
+}

@@ -1,0 +1,28 @@
+package builtin
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"dragoman/adapters/frame"
+)
+
+func TestAll(t *testing.T) {
+	all := All()
+	names := slices.Sorted(maps.Keys(all))
+	if got, want := strings.Join(names, " "), "fastchat native openai raw torchchat torchchat-json torchchat-raw"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for name, a := range all {
+		traits := a.Traits()
+		if _, ok := frame.ParseKind(traits.Framing.String()); !ok {
+			t.Errorf("%s: framing %v", name, traits.Framing)
+		}
+	}
+	delete(all, "raw")
+	if All()["raw"] == nil {
+		t.Error("one caller's change reached another")
+	}
+}

@@ -1,0 +1,177 @@
+package declared
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"dragoman/adapters"
+	"dragoman/adapters/frame"
+	"dragoman/adapters/jsonscan"
+	"dragoman/adapters/llm"
+)
+
+// Adapter implements adapters.Adapter as its Spec says.
+type Adapter struct{ spec *Spec }
+
+var _ adapters.Adapter = (*Adapter)(nil)
+
+// New returns the adapter that s describes.
+func New(s *Spec) *Adapter { return &Adapter{s} }
+
+// Traits implements adapters.Adapter.
+func (a *Adapter) Traits() *adapters.Traits { return &a.spec.traits }
+
+// Request implements adapters.Adapter.
+func (a *Adapter) Request(req *llm.Request) (adapters.Call, error) {
+	body, ok := a.spec.body.object(nil, req)
+	if !ok {
+		body = []byte("{}")
+	}
+	path := a.spec.path
+	if strings.Contains(path, "{model}") {
+		path = strings.ReplaceAll(path, "{model}", url.PathEscape(req.Model))
+	}
+	call := adapters.PostJSON(path, body)
+	call.Method = a.spec.method
+	return call, nil
+}
+
+// Decoder implements adapters.Adapter.
+func (a *Adapter) Decoder(*llm.Request) adapters.Decoder {
+	return &decoder{reader: &a.spec.reader, found: make([][]byte, a.spec.reader.finder.n)}
+}
+
+// reader is how a frame is read. Places are indexes into what finder finds.
+type reader struct {
+	plain                          bool // frames are the text
+	cumulative                     bool
+	finder                         finder
+	text, reasoning                []int // the first that is there counts
+	finish                         int   // this and those below are -1 if not told
+	promptTokens, completionTokens int
+	message, code                  int
+	finishMap                      map[string]llm.Finish
+	failed, skip, done             *condition
+	statuses                       map[string]int
+}
+
+type decoder struct {
+	*reader
+	found                 [][]byte
+	textBuf, reasoningBuf buffer
+}
+
+// buffer holds the unescaped text of a frame, or of all frames so far.
+type buffer struct {
+	text    []byte
+	growing jsonscan.Growing
+}
+
+// Decode implements adapters.Decoder.
+func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
+	if fr.Event == "error" {
+		return dst, adapters.Failure(http.StatusBadGateway, adapters.Clip(fr.Data, 500))
+	}
+	if d.plain {
+		return append(dst, llm.Event{Text: fr.Data}), nil
+	}
+	if err := adapters.CheckJSON(fr.Data); err != nil {
+		return dst, err
+	}
+	clear(d.found)
+	d.finder.find(fr.Data, d.found)
+	if d.failed.met(d.found) {
+		return dst, d.failure()
+	}
+	var ev llm.Event
+	var err error
+	if !d.skip.met(d.found) {
+		if ev.Text, err = d.words(&d.textBuf, d.text); err != nil {
+			return dst, err
+		}
+		if ev.Reasoning, err = d.words(&d.reasoningBuf, d.reasoning); err != nil {
+			return dst, err
+		}
+	}
+	if n := d.at(d.promptTokens); !adapters.IsNull(n) {
+		ev.Usage.Prompt, ev.Usage.Has = adapters.Int(n), true
+	}
+	if n := d.at(d.completionTokens); !adapters.IsNull(n) {
+		ev.Usage.Completion, ev.Usage.Has = adapters.Int(n), true
+	}
+	if d.done == nil || d.done.met(d.found) {
+		if ev.Finish, err = d.reason(); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, ev), nil
+}
+
+// at returns the value at a place, nil for none.
+func (d *decoder) at(place int) []byte {
+	if place < 0 {
+		return nil
+	}
+	return d.found[place]
+}
+
+// words returns the text at the first of places that is there.
+func (d *decoder) words(b *buffer, places []int) ([]byte, error) {
+	for _, place := range places {
+		value := d.found[place]
+		if adapters.IsNull(value) {
+			continue
+		}
+		if value[0] != '"' {
+			return nil, fmt.Errorf("text that is no string: %s", adapters.Clip(value, 80))
+		}
+		if d.cumulative {
+			return b.growing.Text(value), nil
+		}
+		b.text = jsonscan.AppendUnquoted(b.text[:0], value)
+		return b.text, nil
+	}
+	return nil, nil
+}
+
+// word returns a JSON scalar as text.
+func word(value []byte) string {
+	if adapters.IsNull(value) {
+		return ""
+	}
+	if value[0] == '"' {
+		return adapters.Text(value)
+	}
+	return string(value)
+}
+
+// reason returns why the answer ended, if the frame says so.
+func (d *decoder) reason() (llm.Finish, error) {
+	w := word(d.at(d.finish))
+	if w == "" || d.finishMap[w] == finishNone {
+		if d.done != nil {
+			return llm.FinishStop, nil
+		}
+		return "", nil
+	}
+	if d.finishMap[w] == finishError {
+		return "", llm.Upstream(http.StatusBadGateway, "", "The backend broke its answer off (%s).", adapters.Clip(w, 64))
+	}
+	return adapters.FinishWord(w, d.finishMap)
+}
+
+// failure is the error that the frame tells of.
+func (d *decoder) failure() *llm.Error {
+	message := word(d.at(d.message))
+	if value := d.found[d.failed.slot]; message == "" && len(value) > 0 {
+		message = word(value)
+		for name, v := range jsonscan.All(value) {
+			if string(name) == "message" {
+				message = word(v)
+			}
+		}
+	}
+	return adapters.Failure(d.statuses[word(d.at(d.code))], message)
+}

@@ -1,0 +1,132 @@
+package declared
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"dragoman/adapters/yamlstrict"
+)
+
+// send compiles the body in the order in which the spec was written, so that
+// the same request always makes the same bytes.
+func (p *parser) send(s *Spec, src *send) {
+	s.method, s.path, s.body = src.Method, src.Path, &node{}
+	if s.method == "" {
+		s.method = http.MethodPost
+	}
+	if valid := []string{http.MethodPost, http.MethodPut}; !slices.Contains(valid, s.method) {
+		p.bad("send.method", 0, "unknown method %q%s", src.Method, yamlstrict.Suggest(src.Method, valid))
+	}
+	if s.path != "" && s.path[0] != '/' {
+		p.bad("send.path", 0, "must begin with /, not be %q", s.path)
+	}
+	if strings.Count(s.path, "{") != strings.Count(s.path, "{model}") {
+		p.bad("send.path", 0, "%q: only {model} can stand in braces", s.path)
+	}
+	for _, c := range src.Const {
+		key := yamlstrict.Key("send.const", c.Key)
+		value, err := toJSON(nil, &c.Value, 0)
+		if err != nil {
+			p.bad(key, c.Line, "%v", err)
+			continue
+		}
+		p.place(s.body, key, c.Key, c.Line, &node{constant: value}, false)
+	}
+	for _, m := range src.Map {
+		p.field(s, m)
+	}
+	s.traits.Messages = has(src.Map, "messages")
+	if s.traits.Messages == has(src.Map, "prompt") {
+		p.bad("send.map", p.line, "must have either prompt or messages: the one text that a chat template makes of the conversation, or the conversation itself")
+	}
+}
+
+func has(pairs yamlstrict.Pairs, key string) bool {
+	return slices.ContainsFunc(pairs, func(p yamlstrict.Pair) bool { return p.Key == key })
+}
+
+// field puts one entry of send.map into the body.
+func (p *parser) field(s *Spec, m yamlstrict.Pair) {
+	key := yamlstrict.Key("send.map", m.Key)
+	f, ok := fields[m.Key]
+	if !ok {
+		p.bad(key, m.Line, "unknown part of a request%s", yamlstrict.Suggest(m.Key, fieldNames()))
+		return
+	}
+	var src shape
+	if m.Value.Kind == yaml.ScalarNode {
+		src.To = m.Value.Value
+	} else if errs := yamlstrict.Decode(&m.Value, p.at+"."+key, &src); len(errs) > 0 {
+		p.errs = append(p.errs, errs...)
+		return
+	}
+	if src.To == "" {
+		p.bad(key, m.Line, "needs the path in the body: as a string, or as to:")
+		return
+	}
+	bounds := src.Min != nil || src.Max != nil || src.OmitBelow != nil || src.OmitFrom != nil
+	switch {
+	case bounds && !f.number:
+		p.bad(key, m.Line, "min, max, omit_below and omit_from are for numbers")
+	case src.Min != nil && src.Max != nil && *src.Min > *src.Max:
+		p.bad(key, m.Line, "min %v is more than max %v", *src.Min, *src.Max)
+	case src.List && f.list:
+		p.bad(key, m.Line, "is a list already: leave list out")
+	}
+	sh := &shaped{field: f, min: src.Min, max: src.Max, omitBelow: src.OmitBelow, omitFrom: src.OmitFrom, asList: src.List}
+	if src.Default.Kind != 0 {
+		value, err := toJSON(nil, &src.Default, 0)
+		if err != nil {
+			p.bad(key+".default", m.Line, "%v", err)
+		}
+		sh.absent = value
+	}
+	if m.Key != "model" && m.Key != "messages" && m.Key != "prompt" && m.Key != "stream" && m.Key != "max_tokens" {
+		s.traits.Accepts = append(s.traits.Accepts, m.Key)
+	}
+	p.place(s.body, key, src.To, m.Line, &node{field: sh}, src.JSONString)
+}
+
+// place puts leaf at path below root.
+func (p *parser) place(root *node, key, path string, line int, leaf *node, asString bool) {
+	if path == whole {
+		p.bad(key, line, "%q is no place in the body", path)
+	}
+	steps := p.steps(key, path, line)
+	if len(steps) == 0 {
+		return
+	}
+	at := root
+	for i, name := range steps[:len(steps)-1] {
+		next := at.child(name)
+		if next == nil {
+			next = &node{name: name, asString: asString && i == 0}
+			at.members = append(at.members, next)
+		}
+		if next.constant != nil || next.field != nil {
+			p.bad(key, line, "%q: %s holds a value already and cannot hold members too", path, name)
+			return
+		}
+		// Constants may join an object of either form.
+		if i == 0 && leaf.field != nil && next.asString != asString {
+			if next.asString = asString; next.holdsFields() {
+				p.bad(key, line, "%q: json_string must be the same for all parts of %s", path, name)
+			}
+		}
+		at = next
+	}
+	leaf.name = steps[len(steps)-1]
+	leaf.asString = asString && len(steps) == 1
+	if at.child(leaf.name) != nil {
+		p.bad(key, line, "%q: something stands there already", path)
+		return
+	}
+	at.members = append(at.members, leaf)
+}
+
+func (n *node) holdsFields() bool {
+	return n.field != nil || slices.ContainsFunc(n.members, (*node).holdsFields)
+}

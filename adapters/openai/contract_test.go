@@ -1,0 +1,9 @@
+package openai
+
+import (
+	"testing"
+
+	"dragoman/adapters/adaptertest"
+)
+
+func TestContract(t *testing.T) { adaptertest.Run(t, Adapter{}, "testdata") }
