@@ -160,6 +160,6 @@ func isWord(c byte) bool {
 }
 
 func isLiteral(b []byte) bool {
-	return b[0] == '-' || '0' <= b[0] && b[0] <= '9' ||
+	return len(b) > 0 && (b[0] == '-' || '0' <= b[0] && b[0] <= '9') ||
 		string(b) == "true" || string(b) == "false" || string(b) == "null"
 }
