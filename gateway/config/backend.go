@@ -1,0 +1,170 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"maps"
+	"net/textproto"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dragoman/adapters/yamlstrict"
+)
+
+// backend checks b, which stands at path, and fills in what is absent.
+func (p *parser) backend(path string, m *Model, b *Backend, c *Config) {
+	if b.Engine != nil {
+		p.engine(path, b)
+	} else {
+		p.server(path, b, c)
+	}
+	p.backendModel(path, m, b)
+	p.template(path, b, c)
+	p.fields(path, b)
+	if b.MaxConcurrent < 0 {
+		p.bad(path+".max_concurrent", "must be 1 or more, or 0 for what the adapter says, not %d", b.MaxConcurrent)
+	}
+	if b.DefaultMaxTokens < 0 {
+		p.bad(path+".default_max_tokens", "must be 1 or more, not %d", b.DefaultMaxTokens)
+	}
+	if slices.Contains(b.EndTexts, "") {
+		p.bad(path+".end_texts", "must not hold an empty text")
+	}
+	b.Timeout.Connect = cmp.Or(b.Timeout.Connect, defaultTimeout.Connect)
+	b.Timeout.First = cmp.Or(b.Timeout.First, defaultTimeout.First)
+	b.Timeout.Idle = cmp.Or(b.Timeout.Idle, defaultTimeout.Idle)
+}
+
+// engine checks a backend that the gateway starts itself.
+func (p *parser) engine(path string, b *Backend) {
+	for _, f := range []struct {
+		key string
+		set bool
+	}{
+		{"adapter", b.Adapter != ""},
+		{"url", b.URL != ""},
+		{"model", b.Model != ""},
+		{"key", b.Key != ""},
+		{"key_file", b.KeyFile != ""},
+		{"headers", b.Headers != nil},
+		{"forward_auth", b.ForwardAuth},
+		{"proxy", b.Proxy != ""},
+	} {
+		if f.set {
+			p.bad(path+"."+f.key, "cannot stand beside engine:, which starts its own server")
+		}
+	}
+	b.Adapter = "native"
+	path += ".engine"
+	e := b.Engine
+	switch {
+	case e.Model == "":
+		p.bad(path+".model", "is missing: a .gguf file or builtin:stories")
+	case strings.HasPrefix(e.Model, "builtin:"):
+		if e.Model != "builtin:stories" {
+			p.bad(path+".model", "no built-in model %s%s", p.env.shown(e.Model), yamlstrict.Suggest(e.Model, []string{"builtin:stories"}))
+		}
+	default:
+		e.Model = p.file(path+".model", e.Model)
+	}
+	if devices := []string{"auto", "cpu", "vulkan", "cuda", "metal"}; e.Device == "" {
+		e.Device = "auto"
+	} else if !slices.Contains(devices, e.Device) {
+		p.bad(path+".device", "no device %s%s", p.env.shown(e.Device), yamlstrict.Suggest(e.Device, devices))
+	}
+	for i, n := range []int{e.Ctx, e.Parallel, e.Threads} {
+		if n < 0 {
+			p.bad(path+"."+[]string{"ctx", "parallel", "threads"}[i], "must not be negative: %d", n)
+		}
+	}
+	if e.Lib != "" {
+		e.Lib = p.file(path+".lib", e.Lib)
+	}
+}
+
+// server checks a backend that is reached by URL.
+func (p *parser) server(path string, b *Backend, c *Config) {
+	if b.Adapter == "" && b.URL == "" {
+		p.bad(path, "needs engine:, or adapter: and url:")
+		return
+	}
+	valid := p.adapterNames(c)
+	if b.Adapter == "" {
+		p.bad(path+".adapter", "is missing%s", yamlstrict.Suggest("", valid))
+	} else if !slices.Contains(valid, b.Adapter) {
+		p.bad(path+".adapter", "no adapter %s%s", p.env.shown(b.Adapter), yamlstrict.Suggest(b.Adapter, valid))
+	}
+	if b.URL == "" {
+		p.bad(path+".url", "is missing, such as http://127.0.0.1:8080")
+	} else {
+		b.URL = p.backendURL(path+".url", b.URL)
+	}
+	p.proxyURL(path+".proxy", b.Proxy)
+	p.keys(path, b)
+}
+
+// keys checks what proves the gateway to the backend, and reads the key's file.
+func (p *parser) keys(path string, b *Backend) {
+	if b.KeyFile != "" {
+		if b.Key != "" {
+			p.bad(path+".key_file", "cannot stand beside key:")
+		}
+		b.KeyFile = p.resolve(b.KeyFile)
+		data, err := os.ReadFile(b.KeyFile)
+		if why := (*fs.PathError)(nil); errors.As(err, &why) {
+			p.bad(path+".key_file", "cannot be read: %v", why.Err)
+		}
+		b.Key = Secret(strings.TrimSpace(string(data)))
+		if err == nil && b.Key == "" {
+			p.bad(path+".key_file", "%s is empty", p.env.shown(b.KeyFile))
+		}
+	}
+	if !validHeaderValue(b.Key.Reveal()) {
+		p.bad(path+".key", "must be a text of printable ASCII characters")
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.Headers)) {
+		value := b.Headers[name]
+		at := yamlstrict.Key(path+".headers", name)
+		if !validHeaderName(name) {
+			p.bad(at, "is no name of a header")
+		}
+		if !validHeaderValue(value.Reveal()) {
+			p.bad(at, "must be a text of printable ASCII characters")
+		}
+		if slices.Contains(ownHeaders, textproto.CanonicalMIMEHeaderKey(name)) {
+			p.bad(at, "is set by the gateway itself")
+		}
+		if b.Key != "" && textproto.CanonicalMIMEHeaderKey(name) == "Authorization" {
+			p.bad(at, "cannot stand beside key:")
+		}
+	}
+}
+
+// ownHeaders frame the request: another value would break it.
+var ownHeaders = []string{"Content-Length", "Transfer-Encoding", "Connection", "Content-Type", "Accept-Encoding"}
+
+func validHeaderName(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}
+
+// file returns the path of a file or folder that must be there.
+func (p *parser) file(path, name string) string {
+	full := p.resolve(name)
+	if _, err := os.Stat(full); err != nil {
+		p.bad(path, "%s: no such file", p.env.shown(name))
+	}
+	return full
+}
+
+// resolve finds relative paths from the configuration's folder.
+func (p *parser) resolve(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(p.dir, name)
+}

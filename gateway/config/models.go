@@ -1,0 +1,96 @@
+package config
+
+import (
+	"cmp"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"dragoman/adapters/yamlstrict"
+)
+
+// models returns the entries of the models section in the order of the file.
+func (p *parser) models(n *yaml.Node, c *Config, maxTokens int64) []Model {
+	var entries map[string]yaml.Node
+	p.decode(n, "models", &entries)
+	if len(entries) == 0 {
+		p.bad("models", "must name at least one model, such as stories: {engine: {model: \"builtin:stories\"}}")
+		return nil
+	}
+	names := slices.SortedFunc(maps.Keys(entries), func(a, b string) int {
+		x, y := entries[a], entries[b]
+		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Column, y.Column), cmp.Compare(a, b))
+	})
+	models := make([]Model, 0, len(names))
+	for _, name := range names {
+		node := entries[name]
+		e := entry{}
+		m := Model{Name: name, Path: yamlstrict.Key("models", name)}
+		p.decode(&node, m.Path, &e)
+		p.name(m.Path, name)
+		m.Aliases = e.Aliases
+		m.Backends = p.backends(&m, &e, c, maxTokens)
+		models = append(models, m)
+	}
+	p.aliases(models)
+	return models
+}
+
+// name checks what clients ask for.
+func (p *parser) name(path, name string) {
+	switch {
+	case name == "" || strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool { return r < 0x20 || r == 0x7f }):
+		p.bad(path, "a model's name must not be empty, begin or end with a space, or hold control characters")
+	case strings.Contains(strings.TrimSuffix(name, "*"), "*"):
+		p.bad(path, "a name may have one *, at its end, such as \"ollama/*\" or \"*\"")
+	}
+}
+
+// aliases refuses names that mean two models.
+func (p *parser) aliases(models []Model) {
+	owner := map[string]string{}
+	for i := range models {
+		owner[models[i].Name] = models[i].Path
+	}
+	for i := range models {
+		m := &models[i]
+		for j, alias := range m.Aliases {
+			path := yamlstrict.Index(yamlstrict.Key(m.Path, "aliases"), j)
+			other, taken := owner[alias]
+			switch {
+			case strings.Contains(alias, "*"):
+				p.bad(path, "%s: only names may hold a *", p.env.shown(alias))
+			case m.Wildcard():
+				p.bad(path, "%s: an entry whose name ends in * has no aliases", p.env.shown(alias))
+			case taken:
+				p.bad(path, "%s is already the name or an alias of %s", p.env.shown(alias), other)
+			default:
+				p.name(path, alias)
+				owner[alias] = m.Path
+			}
+		}
+	}
+}
+
+// backends returns the one backend of an entry, wherever it is written.
+func (p *parser) backends(m *Model, e *entry, c *Config, maxTokens int64) []Backend {
+	path, one := m.Path, e.Backend
+	if e.Backends != nil {
+		path = yamlstrict.Index(m.Path+".backends", 0)
+		switch {
+		case !reflect.ValueOf(e.Backend).IsZero():
+			p.bad(m.Path+".backends", "cannot stand beside the keys of a single backend: move them into it")
+			return nil
+		case len(e.Backends) != 1:
+			p.bad(m.Path+".backends", "must hold exactly one backend, not %d: several are not supported yet", len(e.Backends))
+			return nil
+		}
+		one = e.Backends[0]
+	}
+	p.backend(path, m, &one, c)
+	one.DefaultMaxTokens = cmp.Or(one.DefaultMaxTokens, maxTokens)
+	return []Backend{one}
+}
