@@ -1,0 +1,135 @@
+package route
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"dragoman/adapters"
+	"dragoman/adapters/llm"
+	"dragoman/adapters/stream"
+)
+
+// backend is one configured server: one attempt at a request is its open.
+type backend struct {
+	adapter     adapters.Adapter
+	upstream    *stream.Upstream  // nil: managed knows
+	managed     *managed          // nil: the server is not ours to start
+	template    adapters.Template // from the configuration; nil: none
+	templates   *templates        // asked of the backend; nil: it cannot be asked
+	slots       slots
+	drop        map[string]bool
+	maxTokens   int64
+	forwardAuth bool
+	log         *slog.Logger
+}
+
+// Open starts the answer to req and returns with its first event. Closing the
+// stream frees what it held; ctx ends it at any time. An error is an *llm.Error,
+// or the cause of ctx if that has ended.
+func (m *Model) Open(ctx context.Context, req *llm.Request) (*stream.Stream, error) {
+	return m.backend.open(ctx, req, m.wanted)
+}
+
+// open is one attempt; model is the backend's name for the model.
+func (b *backend) open(ctx context.Context, req *llm.Request, model string) (*stream.Stream, error) {
+	r, err := b.prepare(req, model)
+	if err != nil {
+		return nil, err
+	}
+	up, held, err := b.reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	release := sync.OnceFunc(held)
+	if err := b.render(ctx, up, r); err != nil {
+		release()
+		return nil, err
+	}
+	if err := b.slots.acquire(ctx); err != nil {
+		release()
+		return nil, err
+	}
+	release = sync.OnceFunc(func() { b.slots.release(); held() })
+	s, err := stream.Open(ctx, up, b.adapter, r)
+	if err != nil {
+		release()
+		if b.templates != nil && lost(err) {
+			b.templates.drop()
+		}
+		return nil, err
+	}
+	s.OnClose(release)
+	return s, nil
+}
+
+// lost reports whether err says that the backend was not there.
+func lost(err error) bool {
+	e := (*llm.Error)(nil)
+	return errors.As(err, &e) && (e.Status == http.StatusBadGateway || e.Status == http.StatusServiceUnavailable)
+}
+
+// reach returns the way to the backend, and what to call when it is needed no more.
+func (b *backend) reach(ctx context.Context) (*stream.Upstream, func(), error) {
+	if b.managed != nil {
+		return b.managed.reach(ctx)
+	}
+	up := b.upstream
+	if auth := authorization(ctx); b.forwardAuth && auth != "" {
+		up = withAuthorization(up, auth)
+	}
+	return up, func() {}, nil
+}
+
+// render fills in the prompt, for backends that take one.
+func (b *backend) render(ctx context.Context, up *stream.Upstream, r *llm.Request) error {
+	if r.Kind == llm.Completion || b.adapter.Traits().Messages {
+		return nil
+	}
+	template := b.template
+	if template == nil {
+		var err error
+		if template, err = b.templates.get(ctx, stream.Asker(up, b.adapter), r.Model); err != nil {
+			return err
+		}
+	}
+	made, err := template.Render(r)
+	if err != nil {
+		return err
+	}
+	r.Prompt = made.Prompt
+	r.Stop = merge(r.Stop, made.Stop)
+	r.Params[llm.StopTokenIDs] = mergeIDs(r.Params[llm.StopTokenIDs], made.StopTokenIDs)
+	return nil
+}
+
+// merge returns a and what of b is not in it. It changes neither.
+func merge(a, b []string) []string {
+	all := slices.Clip(a)
+	for _, s := range b {
+		if s != "" && !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// mergeIDs adds ids to a list of numbers in JSON, which may be "".
+func mergeIDs(list string, ids []int) string {
+	if len(ids) == 0 {
+		return list
+	}
+	inner := strings.TrimSpace(strings.Trim(strings.TrimSpace(list), "[]"))
+	for _, id := range ids {
+		if inner != "" {
+			inner += ","
+		}
+		inner += strconv.Itoa(id)
+	}
+	return "[" + inner + "]"
+}

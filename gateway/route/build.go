@@ -1,0 +1,157 @@
+package route
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+
+	"dragoman/adapters"
+	"dragoman/adapters/llm"
+	"dragoman/adapters/prompt"
+	"dragoman/adapters/stream"
+	"dragoman/gateway/config"
+)
+
+// newBackend builds the backend of entry. Questions to it end with ctx.
+func newBackend(ctx context.Context, c *config.Config, entry *config.Model, o Options) (*backend, error) {
+	cfg := &entry.Backends[0]
+	spoken := c.Adapters[cfg.Adapter]
+	if spoken == nil {
+		return nil, fmt.Errorf("%s: no adapter %q", entry.Path, cfg.Adapter)
+	}
+	b := &backend{
+		adapter:     tune(spoken, cfg),
+		drop:        dropped(cfg.Drop),
+		maxTokens:   cfg.DefaultMaxTokens,
+		forwardAuth: cfg.ForwardAuth,
+		log:         o.Log.With("model", entry.Name),
+	}
+	b.slots = newSlots(cmp.Or(cfg.MaxConcurrent, spoken.Traits().MaxConcurrent))
+	var err error
+	if cfg.Engine != nil {
+		b.managed, err = newManaged(cfg, c.FrameLimit, b.log, o)
+	} else {
+		b.upstream, err = upstream(cfg, cfg.URL, c.FrameLimit, b.log)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", entry.Path, err)
+	}
+	if asked, ok := spoken.(adapters.Templater); ok && cfg.Template == "" {
+		b.templates = &templates{ctx: ctx, templater: asked}
+	}
+	if cfg.Template != "" {
+		if b.template, err = chatTemplate(cfg); err != nil {
+			return nil, fmt.Errorf("%s.template: %w", entry.Path, err)
+		}
+	}
+	return b, nil
+}
+
+func newManaged(cfg *config.Backend, maxFrame int64, log *slog.Logger, o Options) (*managed, error) {
+	if o.Engine == nil {
+		return nil, errors.New("this gateway has no engine")
+	}
+	engine, err := o.Engine(cfg.Engine, log)
+	if err != nil {
+		return nil, err
+	}
+	return &managed{engine: engine, cfg: cfg, maxFrame: maxFrame, log: log}, nil
+}
+
+// upstream returns how the backend at url is reached.
+func upstream(cfg *config.Backend, url string, maxFrame int64, log *slog.Logger) (*stream.Upstream, error) {
+	client, err := stream.NewClient(stream.ClientOptions{URL: url, Connect: cfg.Timeout.Connect, Proxy: cfg.Proxy})
+	if err != nil {
+		return nil, err
+	}
+	up := &stream.Upstream{
+		URL:      url,
+		Header:   http.Header{},
+		Client:   client,
+		First:    cfg.Timeout.First,
+		Idle:     cfg.Timeout.Idle,
+		MaxFrame: int(maxFrame),
+		Log:      log,
+	}
+	if cfg.Key != "" {
+		up.Header.Set("Authorization", "Bearer "+cfg.Key.Reveal())
+		up.Secrets = append(up.Secrets, cfg.Key.Reveal())
+	}
+	for name, value := range cfg.Headers {
+		up.Header.Set(name, value.Reveal())
+		if value != "" {
+			up.Secrets = append(up.Secrets, value.Reveal())
+		}
+	}
+	return up, nil
+}
+
+// chatTemplate returns the template that the configuration names. It has been
+// tested: prompt renders a set of conversations before it gives one out.
+func chatTemplate(cfg *config.Backend) (adapters.Template, error) {
+	o := prompt.Options{BOS: cfg.BOSToken, EOS: cfg.EOSToken, Fold: cfg.Fold == nil || *cfg.Fold}
+	for _, token := range []string{cfg.BOSToken, cfg.EOSToken} {
+		if token != "" {
+			o.Special = append(o.Special, token)
+		}
+	}
+	if cfg.TemplateFile == "" {
+		return prompt.NamedWith(cfg.Template, o)
+	}
+	if cfg.EOSToken != "" {
+		o.Stop = []string{cfg.EOSToken}
+	}
+	return prompt.File(cfg.TemplateFile, o)
+}
+
+// tune returns the adapter with the facts that the configuration states otherwise.
+func tune(a adapters.Adapter, cfg *config.Backend) adapters.Adapter {
+	if cfg.EndTexts == nil && cfg.Cumulative == nil && cfg.EchoPrompt == nil && cfg.EOFIsFinish == nil {
+		return a
+	}
+	t := tuned{Adapter: a, traits: *a.Traits()}
+	if cfg.EndTexts != nil {
+		t.traits.EndTexts = slices.Clone(cfg.EndTexts)
+	}
+	for _, f := range []struct {
+		fact *bool
+		said *bool
+	}{{&t.traits.Cumulative, cfg.Cumulative}, {&t.traits.EchoPrompt, cfg.EchoPrompt}, {&t.traits.EOFIsFinish, cfg.EOFIsFinish}} {
+		if f.said != nil {
+			*f.fact = *f.said
+		}
+	}
+	return &t
+}
+
+// tuned is an adapter with other facts. It keeps the optional interfaces that
+// package stream looks for.
+type tuned struct {
+	adapters.Adapter
+	traits adapters.Traits
+}
+
+func (t *tuned) Traits() *adapters.Traits { return &t.traits }
+
+func (t *tuned) DecodeError(status int, header http.Header, body []byte) *llm.Error {
+	if d, ok := t.Adapter.(adapters.ErrorDecoder); ok {
+		return d.DecodeError(status, header, body)
+	}
+	return nil
+}
+
+// close ends what the backend runs and frees its connections.
+func (b *backend) close(ctx context.Context) error {
+	if b.templates != nil {
+		b.templates.running.Wait()
+	}
+	if b.managed != nil {
+		return b.managed.close(ctx)
+	}
+	b.upstream.Client.CloseIdleConnections()
+	return nil
+}

@@ -1,0 +1,147 @@
+package route
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"dragoman/adapters"
+	"dragoman/adapters/llm"
+	"dragoman/gateway/config"
+)
+
+// process is an engine of which only the address matters.
+type process struct {
+	address string
+	err     error
+	users   atomic.Int32
+	closed  bool
+}
+
+func (p *process) Acquire(context.Context) (string, func(), error) {
+	if p.err != nil {
+		return "", nil, p.err
+	}
+	p.users.Add(1)
+	return p.address, func() { p.users.Add(-1) }, nil
+}
+
+func (p *process) Close(context.Context) error {
+	p.closed = true
+	return nil
+}
+
+// engineTable returns a table with one model m that p serves.
+func engineTable(t *testing.T, a adapters.Adapter, p *process) *Table {
+	t.Helper()
+	table, err := New(&config.Config{
+		FrameLimit: 1 << 20,
+		Adapters:   map[string]adapters.Adapter{"native": a},
+		Models: []config.Model{{Name: "m", Path: "models.m", Backends: []config.Backend{{
+			Adapter: "native", Model: "m", Engine: &config.Engine{Model: "builtin:stories"},
+		}}}},
+	}, Options{Engine: func(e *config.Engine, _ *slog.Logger) (Engine, error) {
+		if e.Model != "builtin:stories" {
+			t.Errorf("an engine for %q", e.Model)
+		}
+		return p, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func TestEngineIsHeldWhileItStreams(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "e.sock")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: says("once\n")}
+	go func() { _ = server.Serve(l) }()
+	defer server.Close()
+	tcp := serve(t, says("upon\n"))
+
+	p := &process{address: "unix:" + socket}
+	table := engineTable(t, newDialect(adapters.Traits{Messages: true}), p)
+	f := func(want string) {
+		t.Helper()
+		s, err := pick(t, table, "m").Open(t.Context(), chat("hi"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := p.users.Load(); n != 1 {
+			t.Errorf("%d hold the engine while it streams", n)
+		}
+		if got := text(t, s); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if n := p.users.Load(); n != 0 {
+			t.Errorf("%d hold the engine afterwards", n)
+		}
+	}
+	f("once")
+	f("once")
+	p.address = strings.TrimPrefix(tcp, "http://") // it was restarted elsewhere
+	f("upon")
+	if err := table.Close(t.Context()); err != nil || !p.closed {
+		t.Errorf("closed %v: %v", p.closed, err)
+	}
+}
+
+func TestEngineIsFreedWhenTheRequestFails(t *testing.T) {
+	p := &process{address: strings.TrimPrefix(serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }), "http://")}
+	a := &asking{dialect: newDialect(adapters.Traits{}), answer: func(context.Context, adapters.Ask, string) (adapters.Template, error) {
+		return nil, errors.New("no template")
+	}}
+	table := engineTable(t, a, p)
+	defer table.Close(t.Context())
+	if _, err := pick(t, table, "m").Open(t.Context(), chat("hi")); err == nil {
+		t.Error("no error")
+	}
+	completion := chat("")
+	completion.Kind, completion.Prompt = llm.Completion, llm.Prompt{{Text: "once"}}
+	if _, err := pick(t, table, "m").Open(t.Context(), completion); err == nil {
+		t.Error("no error")
+	}
+	if n := p.users.Load(); n != 0 {
+		t.Errorf("%d still hold the engine", n)
+	}
+}
+
+func TestEngineThatDoesNotStart(t *testing.T) {
+	p := &process{err: errors.New("the engine ended: exit status 2\n" + strings.Repeat("noise\n", 500) + "libffi.so.8: cannot open\x1b[0m\n")}
+	table := engineTable(t, newDialect(adapters.Traits{Messages: true}), p)
+	defer table.Close(t.Context())
+	_, err := pick(t, table, "m").Open(t.Context(), chat("hi"))
+	e := asError(t, err)
+	if e.Status != 503 || e.Type != "server_error" || e.Code != "model_not_loaded" {
+		t.Errorf("got %+v", e)
+	}
+	if !strings.Contains(e.Message, "libffi.so.8: cannot open") || len(e.Message) > 700 || strings.ContainsAny(e.Message, "\x1b\n") {
+		t.Errorf("got %q", e.Message)
+	}
+	p.err = context.Canceled
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := pick(t, table, "m").Open(ctx, chat("hi")); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestEngineIsRefusedWhereThereIsNone(t *testing.T) {
+	_, err := New(&config.Config{
+		Adapters: map[string]adapters.Adapter{"native": newDialect(adapters.Traits{})},
+		Models:   []config.Model{{Name: "m", Path: "models.m", Backends: []config.Backend{{Adapter: "native", Engine: &config.Engine{}}}}},
+	}, Options{})
+	if err == nil || !strings.HasPrefix(err.Error(), "models.m: ") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,36 @@
+package route
+
+import (
+	"strings"
+	"unicode"
+)
+
+const maxWords = 600 // bytes of another's words in a message
+
+// bounded cuts s, which others wrote, for use in a message.
+func bounded(s string, most int) string {
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "..."
+	}
+	return s
+}
+
+// lastWords returns the end of s in one line: what a process says last tells most.
+func lastWords(s string) string {
+	s = oneLine(s)
+	if len(s) > maxWords {
+		s = "..." + strings.ToValidUTF8(s[len(s)-maxWords:], "")
+	}
+	return s
+}
+
+// oneLine puts the lines of s side by side and blanks control characters.
+func oneLine(s string) string {
+	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.Join(lines, " | "))
+}

@@ -1,0 +1,117 @@
+package route
+
+import (
+	"strings"
+
+	"dragoman/adapters/llm"
+)
+
+// completionMaxTokens bounds a completion whose client set no bound, as at OpenAI.
+const completionMaxTokens = 16
+
+// prepare returns the request as the backend shall get it, but for the prompt.
+// It refuses what the backend cannot do and would change what the answer means.
+func (b *backend) prepare(req *llm.Request, model string) (*llm.Request, error) {
+	r := *req
+	r.Model = model
+	traits := b.adapter.Traits()
+	switch {
+	case r.Kind == llm.Completion && r.MaxTokens == 0:
+		r.MaxTokens = completionMaxTokens
+	case r.MaxTokens <= 0 && !traits.NoMaxTokens:
+		r.MaxTokens = b.maxTokens
+	}
+	b.dropFrom(&r)
+	for _, need := range r.Needs {
+		if !traits.CanDo(need.Field) {
+			return nil, unsupported(&r, need)
+		}
+	}
+	if r.Kind == llm.Completion && traits.Messages && !traits.CanDo("prompt") {
+		return nil, llm.Invalid("model", "unsupported_value",
+			"The model '%s' takes messages only: use /v1/chat/completions.", bounded(req.Model, 200))
+	}
+	return &r, nil
+}
+
+// unsupported returns the error for what the backend cannot do. A path that ends
+// in type names a value, not a parameter: a content part, a kind of tool.
+func unsupported(r *llm.Request, need llm.Need) error {
+	if strings.HasSuffix(need.Path, ".type") {
+		return llm.Invalid(need.Path, "unsupported_value", "'%s' is not supported with this model.", need.Field)
+	}
+	what := "'" + need.Path + "'"
+	if need.Field == "response_format" && strings.Contains(member(r, "response_format"), `"json_schema"`) {
+		// LangChain looks for just these words and adds a hint of its own.
+		what += " of type 'json_schema'"
+	}
+	return llm.Invalid(need.Path, "unsupported_parameter", "%s is not supported with this model.", what)
+}
+
+// member returns a top-level member's JSON text as the client sent it, or "".
+func member(r *llm.Request, name string) string {
+	for _, m := range r.Members {
+		if m.Name == name {
+			return string(r.Raw[m.Start:m.End])
+		}
+	}
+	return ""
+}
+
+// dropFrom removes the fields that the configuration says to leave out.
+func (b *backend) dropFrom(r *llm.Request) {
+	if len(b.drop) == 0 {
+		return
+	}
+	for name := range b.drop {
+		if p, ok := llm.ParamNamed(name); ok {
+			r.Params[p] = ""
+		}
+	}
+	if b.drop["max_tokens"] || b.drop["max_completion_tokens"] {
+		r.MaxTokens = 0
+	}
+	if b.drop["stop"] {
+		r.Stop = nil
+	}
+	if b.drop["n"] {
+		r.N = 1
+	}
+	needs, members := r.Needs, r.Members
+	r.Needs, r.Members = nil, nil
+	for _, need := range needs {
+		if !b.drop[need.Field] && !b.drop[firstName(need.Path)] {
+			r.Needs = append(r.Needs, need)
+		}
+	}
+	for _, m := range members {
+		if !b.drop[m.Name] {
+			r.Members = append(r.Members, m)
+		}
+	}
+}
+
+// firstName returns the member of the request that a path begins with.
+func firstName(path string) string {
+	if i := strings.IndexAny(path, ".["); i >= 0 {
+		return path[:i]
+	}
+	return path
+}
+
+// dropped returns what to drop: with a list of tools goes what chooses among them.
+func dropped(names []string) map[string]bool {
+	all := make(map[string]bool, len(names))
+	for _, name := range names {
+		all[name] = true
+		switch name {
+		case "tools":
+			all["tool_choice"], all["parallel_tool_calls"] = true, true
+		case "functions":
+			all["function_call"] = true
+		case "logprobs":
+			all["top_logprobs"] = true
+		}
+	}
+	return all
+}

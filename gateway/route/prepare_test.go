@@ -1,0 +1,132 @@
+package route
+
+import (
+	"reflect"
+	"testing"
+
+	"dragoman/adapters"
+	"dragoman/adapters/llm"
+)
+
+func TestWhatABackendCannotDoIsRefused(t *testing.T) {
+	b := &backend{adapter: newDialect(adapters.Traits{Messages: true, Accepts: []string{"tools"}})}
+	f := func(field, path, raw, code, message string) {
+		t.Helper()
+		r := chat("hi")
+		r.Needs = []llm.Need{{Field: "tools", Path: "tools"}, {Field: field, Path: path}}
+		if raw != "" {
+			r.Raw = []byte(raw)
+			r.Members = []llm.Member{{Name: "response_format", End: len(raw)}}
+		}
+		_, err := b.prepare(r, "m")
+		if code == "" {
+			if err != nil {
+				t.Errorf("%s: %v", field, err)
+			}
+			return
+		}
+		e := asError(t, err)
+		if e.Status != 400 || e.Type != "invalid_request_error" || e.Param != path || e.Code != code || e.Message != message {
+			t.Errorf("%s: got %+v", field, e)
+		}
+	}
+	f("tools", "tools", "", "", "")
+	f("n", "n", "", "unsupported_parameter", "'n' is not supported with this model.")
+	f("logit_bias", "logit_bias", "", "unsupported_parameter", "'logit_bias' is not supported with this model.")
+	f("image_url", "messages[1].content[0].type", "", "unsupported_value", "'image_url' is not supported with this model.")
+	f("response_format", "response_format", `{"type":"json_object"}`, "unsupported_parameter",
+		"'response_format' is not supported with this model.")
+	f("response_format", "response_format", `{"type":"json_schema"}`, "unsupported_parameter",
+		"'response_format' of type 'json_schema' is not supported with this model.")
+}
+
+func TestDropLeavesOut(t *testing.T) {
+	b := &backend{
+		adapter: newDialect(adapters.Traits{Messages: true}), maxTokens: 1024,
+		drop: dropped([]string{"tools", "seed", "stop", "n", "max_tokens", "logprobs"}),
+	}
+	r := chat("hi")
+	r.N, r.Stop, r.MaxTokens = 3, []string{"x"}, 5
+	r.Params[llm.Seed], r.Params[llm.TopP] = "7", "0"
+	r.Needs = []llm.Need{
+		{Field: "tools", Path: "tools"},
+		{Field: "tool_choice", Path: "tool_choice"},
+		{Field: "custom_tools", Path: "tools[0].type"},
+		{Field: "n", Path: "n"},
+	}
+	r.Members = []llm.Member{{Name: "seed"}, {Name: "tools"}, {Name: "top_p"}, {Name: "tool_choice"}, {Name: "top_logprobs"}}
+	before := *r
+	got, err := b.prepare(r, "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.N != 1 || got.Stop != nil || got.MaxTokens != 0 || got.Params[llm.Seed] != "" || got.Params[llm.TopP] != "0" || got.Needs != nil {
+		t.Errorf("got %+v", got)
+	}
+	if !reflect.DeepEqual(got.Members, []llm.Member{{Name: "top_p"}}) {
+		t.Errorf("members: %+v", got.Members)
+	}
+	if !reflect.DeepEqual(*r, before) {
+		t.Errorf("the caller's request was changed: %+v", r)
+	}
+}
+
+func TestMaxTokens(t *testing.T) {
+	f := func(kind llm.Kind, noMaxTokens bool, asked, want int64) {
+		t.Helper()
+		b := &backend{adapter: newDialect(adapters.Traits{NoMaxTokens: noMaxTokens}), maxTokens: 1024}
+		r := chat("hi")
+		r.Kind, r.MaxTokens = kind, asked
+		got, err := b.prepare(r, "m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.MaxTokens != want {
+			t.Errorf("kind %d, noMaxTokens %v, asked %d: got %d, want %d", kind, noMaxTokens, asked, got.MaxTokens, want)
+		}
+	}
+	f(llm.Chat, false, 0, 1024)
+	f(llm.Chat, false, llm.NoLimit, 1024)
+	f(llm.Chat, false, 5, 5)
+	f(llm.Chat, true, 0, 0)
+	f(llm.Chat, true, llm.NoLimit, llm.NoLimit)
+	f(llm.Chat, true, 5, 5)
+	f(llm.Completion, true, 0, 16)
+	f(llm.Completion, false, 0, 16)
+	f(llm.Completion, false, llm.NoLimit, 1024)
+}
+
+func TestCompletionsNeedAPrompt(t *testing.T) {
+	r := chat("")
+	r.Kind, r.Messages, r.Prompt = llm.Completion, nil, llm.Prompt{{Text: "once"}}
+	f := func(traits adapters.Traits, ok bool) {
+		t.Helper()
+		got, err := (&backend{adapter: newDialect(traits)}).prepare(r, "m")
+		if ok {
+			if err != nil || got.Prompt.Text() != "once" {
+				t.Errorf("got %v, %v", got, err)
+			}
+			return
+		}
+		if e := asError(t, err); e.Status != 400 || e.Param != "model" {
+			t.Errorf("got %+v", e)
+		}
+	}
+	f(adapters.Traits{}, true)
+	f(adapters.Traits{Messages: true}, false)
+	f(adapters.Traits{Messages: true, Accepts: []string{"prompt"}}, true)
+}
+
+func TestMergeIDs(t *testing.T) {
+	f := func(list string, ids []int, want string) {
+		t.Helper()
+		if got := mergeIDs(list, ids); got != want {
+			t.Errorf("%q + %v: got %q, want %q", list, ids, got, want)
+		}
+	}
+	f("", nil, "")
+	f("", []int{2}, "[2]")
+	f("[]", []int{2, 3}, "[2,3]")
+	f(" [ 1, 5 ] ", []int{2}, "[1, 5,2]")
+	f("[1]", nil, "[1]")
+}

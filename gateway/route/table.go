@@ -1,0 +1,121 @@
+package route
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"dragoman/adapters/llm"
+	"dragoman/gateway/config"
+	"dragoman/gateway/openai"
+)
+
+// Options are what a Table needs beyond the configuration.
+type Options struct {
+	Log *slog.Logger // nil: slog.Default()
+	// Engine makes the engine for a model, without starting it. Nil: models with
+	// an engine are refused.
+	Engine func(e *config.Engine, log *slog.Logger) (Engine, error)
+}
+
+// Table knows all models of one configuration. It is safe for concurrent use.
+type Table struct {
+	exact     map[string]*Model // names and aliases
+	wildcards []wildcard        // longest prefix first
+	infos     []openai.ModelInfo
+	backends  []*backend
+	stop      context.CancelFunc // ends what backends are being asked for
+}
+
+type wildcard struct {
+	prefix string
+	model  *Model
+}
+
+// New builds adapters, clients and chat templates for c. It calls no backend
+// and starts no engine; what it cannot build is an error that names the place in
+// the configuration.
+func New(c *config.Config, o Options) (*Table, error) {
+	o.Log = cmp.Or(o.Log, slog.Default())
+	ctx, stop := context.WithCancel(context.Background())
+	t := &Table{exact: map[string]*Model{}, stop: stop}
+	made := time.Now().Unix()
+	var errs []error
+	for i := range c.Models {
+		entry := &c.Models[i]
+		b, err := newBackend(ctx, c, entry, o)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		t.backends = append(t.backends, b)
+		t.add(entry, &Model{name: entry.Name, wanted: entry.Backends[0].Model, backend: b}, made)
+	}
+	slices.SortFunc(t.wildcards, func(a, b wildcard) int { return cmp.Compare(len(b.prefix), len(a.prefix)) })
+	if len(errs) > 0 {
+		_ = t.Close(ctx)
+		return nil, errors.Join(errs...)
+	}
+	return t, nil
+}
+
+func (t *Table) add(entry *config.Model, m *Model, made int64) {
+	if entry.Wildcard() {
+		t.wildcards = append(t.wildcards, wildcard{strings.TrimSuffix(entry.Name, "*"), m})
+		return
+	}
+	for _, name := range append([]string{entry.Name}, entry.Aliases...) {
+		t.exact[name] = m
+		t.infos = append(t.infos, openai.ModelInfo{ID: name, Created: made, OwnedBy: "dragoman"})
+	}
+}
+
+// Pick returns the model that name means: by its name or alias, else by the
+// longest matching wildcard. The error is an *llm.Error with status 404 and
+// code model_not_found.
+func (t *Table) Pick(name string) (*Model, error) {
+	if m, ok := t.exact[name]; ok {
+		return m, nil
+	}
+	for _, w := range t.wildcards {
+		if star, ok := strings.CutPrefix(name, w.prefix); ok && star != "" {
+			m := *w.model
+			m.wanted = strings.Replace(m.wanted, "*", star, 1)
+			return &m, nil
+		}
+	}
+	return nil, &llm.Error{
+		Status: http.StatusNotFound, Type: "invalid_request_error", Code: "model_not_found", Param: "model",
+		Message: "The model '" + bounded(name, 200) + "' does not exist. GET /v1/models lists those that do.",
+	}
+}
+
+// Models returns the names and aliases of all models in the order of the
+// configuration. Wildcards are not among them.
+func (t *Table) Models() []openai.ModelInfo { return slices.Clone(t.infos) }
+
+// Close stops engines, ends questions to backends, and closes idle connections.
+// Streams must be closed before. ctx bounds the wait for engines to end.
+func (t *Table) Close(ctx context.Context) error {
+	t.stop()
+	var errs []error
+	for _, b := range t.backends {
+		errs = append(errs, b.close(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// Model is what a request's model name stands for. It is safe for concurrent use.
+type Model struct {
+	name    string // of the configuration's entry
+	wanted  string // the backend's name for it
+	backend *backend
+}
+
+// Name returns the name of the configuration's entry, for logs.
+func (m *Model) Name() string { return m.name }
