@@ -3,7 +3,6 @@ package route
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -52,12 +51,12 @@ func newBackend(ctx context.Context, c *config.Config, entry *config.Model, o Op
 }
 
 func newManaged(cfg *config.Backend, maxFrame int64, log *slog.Logger, o Options) (*managed, error) {
-	if o.Engine == nil {
-		return nil, errors.New("this gateway has no engine")
-	}
-	engine, err := o.Engine(cfg.Engine, log)
-	if err != nil {
-		return nil, err
+	var engine Engine = absent{}
+	if o.Engine != nil {
+		var err error
+		if engine, err = o.Engine(cfg.Engine, log); err != nil {
+			return nil, err
+		}
 	}
 	return &managed{engine: engine, cfg: cfg, maxFrame: maxFrame, log: log}, nil
 }

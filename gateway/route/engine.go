@@ -25,6 +25,15 @@ type Engine interface {
 	Close(ctx context.Context) error
 }
 
+// absent is the engine of a gateway that has none.
+type absent struct{}
+
+func (absent) Acquire(context.Context) (string, func(), error) {
+	return "", nil, errors.New("this gateway has no engine")
+}
+
+func (absent) Close(context.Context) error { return nil }
+
 // managed is the way to a backend that the gateway starts.
 type managed struct {
 	engine   Engine

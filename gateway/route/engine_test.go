@@ -136,12 +136,17 @@ func TestEngineThatDoesNotStart(t *testing.T) {
 	}
 }
 
-func TestEngineIsRefusedWhereThereIsNone(t *testing.T) {
-	_, err := New(&config.Config{
-		Adapters: map[string]adapters.Adapter{"native": newDialect(adapters.Traits{})},
+func TestGatewayWithoutAnEngine(t *testing.T) {
+	table, err := New(&config.Config{
+		Adapters: map[string]adapters.Adapter{"native": newDialect(adapters.Traits{Messages: true})},
 		Models:   []config.Model{{Name: "m", Path: "models.m", Backends: []config.Backend{{Adapter: "native", Engine: &config.Engine{}}}}},
 	}, Options{})
-	if err == nil || !strings.HasPrefix(err.Error(), "models.m: ") {
-		t.Errorf("got %v", err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close(t.Context())
+	_, err = pick(t, table, "m").Open(t.Context(), chat("hi"))
+	if e := asError(t, err); e.Status != 503 || e.Code != "model_not_loaded" || !strings.Contains(e.Message, "no engine") {
+		t.Errorf("got %+v", e)
 	}
 }

@@ -18,8 +18,8 @@ import (
 // Options are what a Table needs beyond the configuration.
 type Options struct {
 	Log *slog.Logger // nil: slog.Default()
-	// Engine makes the engine for a model, without starting it. Nil: models with
-	// an engine are refused.
+	// Engine makes the engine for a model, without starting it. Nil: requests for
+	// such models are answered with 503 model_not_loaded.
 	Engine func(e *config.Engine, log *slog.Logger) (Engine, error)
 }
 

@@ -1,0 +1,80 @@
+package route
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"dragoman/gateway/config"
+	"dragoman/gateway/openai"
+)
+
+// worker is a FastChat worker as far as a request needs one.
+func worker(t *testing.T, bodies chan<- string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch r.URL.Path {
+		case "/worker_get_conv_template":
+			says(`{"conv":{"name":"vicuna_v1.1","system_template":"{system_message}","system_message":"A chat.",
+				"roles":["USER","ASSISTANT"],"messages":[],"sep_style":2,"sep":" ","sep2":"</s>","stop_str":null,"stop_token_ids":null}}`)(w, r)
+		case "/worker_generate_stream":
+			bodies <- string(body)
+			says("{\"text\":\"Ahoy\",\"error_code\":0}\x00{\"text\":\"Ahoy there\",\"error_code\":0,\"finish_reason\":\"stop\"}\x00")(w, r)
+		default:
+			t.Errorf("%s %s", r.Method, r.URL.Path)
+		}
+	}
+}
+
+// TestFromConfigurationToAnswer walks real requests through shipped adapters.
+func TestFromConfigurationToAnswer(t *testing.T) {
+	bodies := make(chan string, 10)
+	fastchat := serve(t, worker(t, bodies))
+	like := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies <- r.URL.RequestURI() + " " + string(body)
+		says("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")(w, r)
+	})
+	c, err := config.Parse([]byte(`
+models:
+  vicuna: {aliases: [gpt-3.5-turbo], adapter: fastchat, url: "` + fastchat + `", default_max_tokens: 99}
+  "x/*": {adapter: openai, url: "` + like + `/v1/?key=1", model: "*", drop: [logit_bias]}
+  mine: {adapter: loop, url: "` + like + `", template: chatml}
+adapters:
+  loop: {framing: raw, eof_is_finish: true, send: {path: /gen, map: {prompt: q}}, read: {text: "."}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := New(c, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close(t.Context())
+	f := func(model, want, text1 string) {
+		t.Helper()
+		ask, err := openai.ParseChat([]byte(`{"model":"` + model + `","messages":[{"role":"user","content":"Hi!"}],"stream":true,"seed":18446744073709551,"logit_bias":{"5":1}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if model != "x/qwen" {
+			ask.Request.Needs = nil // the others would refuse logit_bias
+		}
+		s, err := pick(t, table, model).Open(t.Context(), &ask.Request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := text(t, s); got != text1 {
+			t.Errorf("%s: got %q, want %q", model, got, text1)
+		}
+		if got := <-bodies; !strings.Contains(got, want) {
+			t.Errorf("%s: the backend got %s, want %s", model, got, want)
+		}
+	}
+	f("gpt-3.5-turbo", `{"model":"vicuna","prompt":"A chat. USER: Hi! ASSISTANT:"`, "Ahoy there")
+	f("vicuna", `"max_new_tokens":99`, "Ahoy there")
+	f("x/qwen", `/v1/chat/completions?key=1 {"model":"qwen","messages":[{"role":"user","content":"Hi!"}],"seed":18446744073709551,"stream":true`, "hello")
+	f("mine", `/gen {"q":"<|im_start|>user\nHi!<|im_end|>\n<|im_start|>assistant\n"}`,
+		"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+}
