@@ -123,23 +123,37 @@ func (p *parser) keys(path string, b *Backend) {
 		}
 	}
 	if !validHeaderValue(b.Key.Reveal()) {
-		p.bad(path+".key", "must be a text of printable ASCII characters")
+		at := path + ".key"
+		if b.KeyFile != "" {
+			at += "_file"
+		}
+		p.bad(at, "must be one line of printable ASCII characters")
 	}
+	p.headers(path, b)
+}
+
+// headers checks what is sent with every call.
+func (p *parser) headers(path string, b *Backend) {
+	seen := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(b.Headers)) {
 		value := b.Headers[name]
-		at := yamlstrict.Key(path+".headers", name)
+		at, canonical := yamlstrict.Key(path+".headers", name), textproto.CanonicalMIMEHeaderKey(name)
 		if !validHeaderName(name) {
 			p.bad(at, "is no name of a header")
 		}
 		if !validHeaderValue(value.Reveal()) {
 			p.bad(at, "must be a text of printable ASCII characters")
 		}
-		if slices.Contains(ownHeaders, textproto.CanonicalMIMEHeaderKey(name)) {
+		if slices.Contains(ownHeaders, canonical) {
 			p.bad(at, "is set by the gateway itself")
 		}
-		if b.Key != "" && textproto.CanonicalMIMEHeaderKey(name) == "Authorization" {
+		if b.Key != "" && canonical == "Authorization" {
 			p.bad(at, "cannot stand beside key:")
 		}
+		if other, ok := seen[canonical]; ok {
+			p.bad(at, "is the same header as %s", quote(other))
+		}
+		seen[canonical] = name
 	}
 }
 
