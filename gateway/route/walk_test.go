@@ -78,3 +78,52 @@ adapters:
 	f("mine", `/gen {"q":"<|im_start|>user\nHi!<|im_end|>\n<|im_start|>assistant\n"}`,
 		"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 }
+
+// TestBC079BaseURLs: each way to write the address of an OpenAI-like server
+// leads to its route, with prefix and query kept.
+func TestBC079BaseURLs(t *testing.T) {
+	got := ""
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		got = r.URL.RequestURI()
+		says("data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")(w, r)
+	})
+	f := func(end, want string) {
+		t.Helper()
+		c, err := config.Parse([]byte("models: {m: {adapter: openai, url: \"" + url + end + "\"}}"))
+		if want == "" {
+			if err == nil || !strings.Contains(err.Error(), "models.m.url: ") || !strings.Contains(err.Error(), url+"/v1\"") {
+				t.Errorf("%s: got %v", end, err)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := New(c, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer table.Close(t.Context())
+		ask, err := openai.ParseChat([]byte(`{"model":"m","messages":[{"role":"user","content":"Hi!"}],"stream":true}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := pick(t, table, "m").Open(t.Context(), &ask.Request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text(t, s)
+		if got != want {
+			t.Errorf("%s: got %s, want %s", end, got, want)
+		}
+	}
+	const path = "/v1/chat/completions"
+	f("", path)
+	f("/", path)
+	f("/v1", path)
+	f("/v1/", path)
+	f("/base/v1", "/base"+path)
+	f("/v1?api-version=1", path+"?api-version=1")
+	f("/v1/chat/completions", "")
+	f("/v1/chat/completions/", "")
+}
