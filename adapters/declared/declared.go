@@ -117,21 +117,24 @@ func (d *decoder) at(place int) []byte {
 	return d.found[place]
 }
 
-// words returns the text at the first of places that is there.
+// words returns the first string that is at one of places.
 func (d *decoder) words(b *buffer, places []int) ([]byte, error) {
+	var odd []byte
 	for _, place := range places {
 		value := d.found[place]
-		if adapters.IsNull(value) {
-			continue
-		}
-		if value[0] != '"' {
-			return nil, fmt.Errorf("text that is no string: %s", adapters.Clip(value, 80))
-		}
-		if d.cumulative {
+		switch {
+		case adapters.IsNull(value):
+		case value[0] != '"':
+			odd = value
+		case d.cumulative:
 			return b.growing.Text(value), nil
+		default:
+			b.text = jsonscan.AppendUnquoted(b.text[:0], value)
+			return b.text, nil
 		}
-		b.text = jsonscan.AppendUnquoted(b.text[:0], value)
-		return b.text, nil
+	}
+	if odd != nil {
+		return nil, fmt.Errorf("text that is no string: %s", adapters.Clip(odd, 80))
 	}
 	return nil, nil
 }

@@ -11,6 +11,11 @@ import (
 func (p *parser) read(s *Spec, src *read) {
 	r := &s.reader
 	r.cumulative = s.traits.Cumulative
+	for _, n := range []*yaml.Node{&src.Text, &src.Reasoning, &src.Error} {
+		if n.ShortTag() == "!!null" { // as if the key were absent
+			*n = yaml.Node{}
+		}
+	}
 	if src.Text.Kind == 0 {
 		p.bad("read.text", p.line, `missing: the path of the text in a frame, or "." for the whole frame`)
 		return
@@ -68,10 +73,16 @@ func (p *parser) slots(r *reader, key string, n *yaml.Node) []int {
 	case yaml.ScalarNode:
 		paths = []string{n.Value}
 	default:
-		p.errs = append(p.errs, yamlstrict.Decode(n, p.at+"."+key, &paths)...)
+		if errs := yamlstrict.Decode(n, p.at+"."+key, &paths); len(errs) > 0 {
+			p.errs = append(p.errs, errs...)
+			return nil
+		}
 	}
 	var slots []int
 	for _, path := range paths {
+		if path == "" {
+			p.bad(key, n.Line, "the path is empty")
+		}
 		slots = append(slots, p.slot(r, key, path, n.Line))
 	}
 	return slots
@@ -115,6 +126,9 @@ func (p *parser) failures(r *reader, src *read) {
 			p.bad("read.error", p.line, "missing: what tells a frame with an error from others")
 		}
 	case yaml.ScalarNode:
+		if src.Error.Value == "" {
+			p.bad("read.error", src.Error.Line, "the path is empty")
+		}
 		r.failed = &condition{slot: p.slot(r, "read.error", src.Error.Value, src.Error.Line), not: true, values: nothings}
 	default:
 		var c conditionSource

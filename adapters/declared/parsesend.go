@@ -77,7 +77,7 @@ func (p *parser) field(s *Spec, m yamlstrict.Pair) {
 		p.bad(key, m.Line, "is a list already: leave list out")
 	}
 	sh := &shaped{field: f, min: src.Min, max: src.Max, omitBelow: src.OmitBelow, omitFrom: src.OmitFrom, asList: src.List}
-	if src.Default.Kind != 0 {
+	if src.Default.Kind != 0 && src.Default.ShortTag() != "!!null" {
 		value, err := toJSON(nil, &src.Default, 0)
 		if err != nil {
 			p.bad(key+".default", m.Line, "%v", err)

@@ -44,7 +44,7 @@ type shape struct {
 
 // read is where a frame keeps its parts.
 type read struct {
-	Text             yaml.Node         `yaml:"text"`      // path, or paths of which the first that is there counts
+	Text             yaml.Node         `yaml:"text"`      // path, or paths of which the first with a string counts
 	Reasoning        yaml.Node         `yaml:"reasoning"` // the same
 	Finish           string            `yaml:"finish"`
 	FinishMap        map[string]string `yaml:"finish_map"` // the backend's word: ours, or error, or none

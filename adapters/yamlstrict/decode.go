@@ -43,9 +43,9 @@ const (
 // puts an embedded struct's keys beside the others), maps with string keys,
 // slices, pointers, strings, booleans, integers, floats, time.Duration written
 // as 1m30s, Pairs, and yaml.Node, which takes a part as it is for a later
-// Decode. A null leaves its field as it was, as if the key were absent. Merge
-// keys (<<) work. Numbers are taken where a string is expected, in their own
-// spelling.
+// Decode. A null leaves any other field as it was, as if the key were absent.
+// Merge keys (<<) work. Numbers are taken where a string is expected, in their
+// own spelling.
 func Decode(n *yaml.Node, path string, into any) []error {
 	d := decoder{}
 	if n != nil {
