@@ -77,23 +77,28 @@ func (Adapter) Template(ctx context.Context, ask adapters.Ask, model string) (ad
 	if reply.Conv == nil || len(reply.Conv.Roles) < 2 {
 		return nil, fmt.Errorf("the worker has no conversation template for model %q: name one with template:", model)
 	}
-	style := reply.Conv.style()
-	if style == nil {
+	render, placesSystem := reply.Conv.style()
+	if render == nil {
 		return nil, fmt.Errorf("conversation template %q of model %q has sep_style %d, which the gateway does not render: name another with template:",
 			reply.Conv.Name, model, reply.Conv.SepStyle)
 	}
-	return &template{conv: reply.Conv, render: style}, nil
+	return &template{reply.Conv, render, placesSystem}, nil
 }
+
+// systemPlace is where a system template has the system message.
+const systemPlace = "{system_message}"
 
 type template struct {
 	*conv
-	render style
+	render       style
+	placesSystem bool
 }
 
 // Render implements adapters.Template as FastChat's own API server does it,
-// except that it joins several system messages instead of forgetting all but
-// the last. A worker takes one string, so what a client writes can become
-// control tokens there.
+// except that no message is forgotten: it joins several system messages, and
+// where the template has no place for them puts them in front of what the user
+// says. A worker takes one string, so what a client writes can become control
+// tokens there.
 func (t *template) Render(req *llm.Request) (adapters.Rendered, error) {
 	system := t.SystemMessage
 	turns := slices.Clone(t.Messages)
@@ -114,11 +119,26 @@ func (t *template) Render(req *llm.Request) (adapters.Rendered, error) {
 		}
 	}
 	turns = append(turns, turn{role: t.Roles[1]})
-	whole := strings.ReplaceAll(t.SystemTemplate, "{system_message}", system)
+	if asked && !t.placesSystem {
+		turns = t.fold(turns, system)
+		system = t.SystemMessage
+	}
+	whole := strings.ReplaceAll(t.SystemTemplate, systemPlace, system)
 	text := t.render(t.conv, script{system: whole, bareSystem: system == "", turns: turns})
 	return adapters.Rendered{
 		Prompt:       llm.Prompt{{Text: text, Special: true}},
 		Stop:         t.StopStr,
 		StopTokenIDs: t.StopTokenIDs,
 	}, nil
+}
+
+// fold puts system in front of the request's first turn if the user has it,
+// else in a turn of its own.
+func (t *template) fold(turns []turn, system string) []turn {
+	first := len(t.Messages)
+	if turns[first].role != t.Roles[0] || turns[first].text == "" {
+		return slices.Insert(turns, first, turn{t.Roles[0], system})
+	}
+	turns[first].text = system + "\n\n" + turns[first].text
+	return turns
 }

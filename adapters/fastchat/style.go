@@ -25,23 +25,25 @@ var chatml = []string{
 	"mpt-7b-chat", "orca-2", "qwen-7b-chat", "starchat", "zephyr",
 }
 
-// style returns how c is laid out; nil if that is not known here. The numbers
-// are those of fastchat/conversation.py since July 2023.
-func (c *conv) style() style {
+// style returns how c is laid out, nil if that is not known here, and whether
+// there is a place for a system text. The numbers are those of
+// fastchat/conversation.py since July 2023.
+func (c *conv) style() (render style, placesSystem bool) {
+	placesSystem = strings.Contains(c.SystemTemplate, systemPlace)
 	switch n := c.SepStyle; {
 	case n >= 1 && n <= 7:
 		return [...]style{
 			1: colonSingle, 2: colonTwo, 3: colonSpaceSingle, 4: noColonSingle, 5: noColonTwo, 6: newLineSingle, 7: llama2,
-		}[n]
+		}[n], placesSystem
 	case n == 8 && !strings.HasPrefix(c.Name, "chatglm"): // CHATGLM before Llama 3
-		return llama3
+		return llama3, placesSystem
 	case n == 9 && slices.Contains(chatml, c.Name), // CHATGLM since Llama 3
 		n == 10 && c.Name != "internlm-chat": // CHATINTERN before
-		return chatML
+		return chatML, placesSystem
 	case n == 21 && c.Name != "cllm", n == 20 && c.Name == "gemma": // CLLM before; YUAN2 since
-		return gemma
+		return gemma, false
 	}
-	return nil
+	return nil, false
 }
 
 // lay lays out every turn behind start: with filled, the open ones with open.
@@ -132,15 +134,8 @@ func llama3(_ *conv, s script) string {
 	}, func(_ int, t turn) string { return header(t) })
 }
 
-// gemma has no place for a system text. FastChat drops it; here it goes in front
-// of what the user says, as users of Gemma do.
+// gemma has no place for a system text.
 func gemma(c *conv, s script) string {
-	if first := s.turns[0]; s.system != "" && (first.role != c.Roles[0] || first.text == "") {
-		s.turns = slices.Insert(slices.Clone(s.turns), 0, turn{c.Roles[0], s.system})
-	} else if s.system != "" {
-		s.turns = slices.Clone(s.turns)
-		s.turns[0].text = s.system + "\n\n" + first.text
-	}
 	return s.lay("<bos>", func(_ int, t turn) string {
 		return "<start_of_turn>" + t.role + "\n" + t.text + c.Sep
 	}, func(_ int, t turn) string { return "<start_of_turn>" + t.role + "\n" })

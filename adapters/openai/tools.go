@@ -15,6 +15,7 @@ import (
 type tools struct {
 	choice int
 	calls  []call
+	opened int    // how many of calls are open
 	args   []byte // what the events of one frame point into
 }
 
@@ -23,6 +24,7 @@ type call struct {
 	index    int // as the backend numbers it; -1 if it does not
 	id, name string
 	open     bool // an event has told of it
+	number   int  // as clients are told, once it is open
 	balance
 }
 
@@ -54,12 +56,13 @@ func (t *tools) decode(dst []llm.Event, list []byte, whole bool) []llm.Event {
 		}
 		c.feed(delta.args)
 		if c.open && len(delta.args) > 0 {
-			dst = append(dst, llm.Event{Choice: t.choice, Tool: &llm.ToolDelta{Index: i, Arguments: delta.args}})
+			dst = append(dst, llm.Event{Choice: t.choice, Tool: &llm.ToolDelta{Index: c.number, Arguments: delta.args}})
 		} else if !c.open && (c.name != "" || len(delta.args) > 0) {
-			if c.open = true; c.id == "" || t.taken(c.id, i) {
+			c.open, c.number = true, t.opened
+			if t.opened++; c.id == "" || t.taken(c.id, i) {
 				c.id = "call_" + rand.Text()
 			}
-			dst = append(dst, llm.Event{Choice: t.choice, Tool: &llm.ToolDelta{Index: i, ID: c.id, Name: c.name, Arguments: delta.args}})
+			dst = append(dst, llm.Event{Choice: t.choice, Tool: &llm.ToolDelta{Index: c.number, ID: c.id, Name: c.name, Arguments: delta.args}})
 		}
 	}
 	return dst
@@ -71,7 +74,7 @@ func (t *tools) finish(dst []llm.Event) []llm.Event {
 	for i := range t.calls {
 		if c := &t.calls[i]; c.open && !c.begun {
 			c.feed(noArguments)
-			dst = append(dst, llm.Event{Choice: t.choice, Tool: &llm.ToolDelta{Index: i, Arguments: noArguments}})
+			dst = append(dst, llm.Event{Choice: t.choice, Tool: &llm.ToolDelta{Index: c.number, Arguments: noArguments}})
 		}
 	}
 	return dst
