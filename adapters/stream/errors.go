@@ -18,49 +18,32 @@ import (
 const maxErrorBody = 64 << 10
 
 // statusError makes the client's error of an answer whose status is no success:
-//
-//	400, 413, 422      400 invalid_request_error, with the backend's message
-//	401, 403           502 upstream_auth
-//	404                502 upstream_not_found
-//	429                429, with its Retry-After
-//	503, 529           503, with its Retry-After
-//	408, 504           504
-//	any other          502
-//
-// A prompt that is too long is 400 context_length_exceeded.
+// adapters.Failure says which. A prompt that is too long for the model is 400
+// context_length_exceeded whatever the status.
 func (up *Upstream) statusError(a adapters.Adapter, resp *http.Response, body []byte) error {
 	if d, ok := a.(adapters.ErrorDecoder); ok {
 		if e := d.DecodeError(resp.StatusCode, resp.Header, body); e != nil {
 			return up.cleanError(e)
 		}
 	}
-	status := resp.StatusCode
 	said := readMessage(body)
-	said.text = up.clean(said.text)
-	e := llm.Upstream(http.StatusBadGateway, "", "the backend answered with status %d", status)
-	if said.text != "" {
-		e.Message += ": " + said.text
-	}
-	switch status {
-	case 400, 413, 422:
-		e.Status, e.Type, e.Code, e.Param = http.StatusBadRequest, "invalid_request_error", said.code, said.param
-		if said.text != "" {
-			e.Message = said.text
-		}
-	case 401, 403:
+	e := adapters.Failure(resp.StatusCode, said.text)
+	switch {
+	case said.tooLong || e.Status == http.StatusBadRequest && saysTooLong(said.text):
+		e = adapters.ContextLength(said.text)
+	case e.Status == http.StatusBadRequest:
+		e.Code, e.Param = said.code, said.param
+	case e.Code == "upstream_auth":
 		// What a backend says here may hold a part of the key.
-		e.Code, e.Message = "upstream_auth", "the backend refused the gateway's credentials"
-	case 404:
-		e.Code = "upstream_not_found"
-	case 429:
-		e.Status, e.RetryAfter = status, resp.Header.Get("Retry-After")
-	case 503, 529:
-		e.Status, e.RetryAfter = http.StatusServiceUnavailable, resp.Header.Get("Retry-After")
-	case 408, 504:
-		e.Status = http.StatusGatewayTimeout
+		e.Message = "the backend refused the gateway's credentials"
+	default:
+		e.Message = strings.TrimSuffix(fmt.Sprintf("the backend answered with status %d: %s", resp.StatusCode, said.text), ": ")
 	}
-	if said.tooLong || e.Status == http.StatusBadRequest && saysTooLong(said.text) {
-		e.Status, e.Type, e.Code = http.StatusBadRequest, "invalid_request_error", codeTooLong
+	if e.Message == "" {
+		e.Message = fmt.Sprintf("the backend answered with status %d", resp.StatusCode)
+	}
+	if e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable {
+		e.RetryAfter = resp.Header.Get("Retry-After")
 	}
 	return up.cleanError(e)
 }

@@ -192,3 +192,5 @@ func chunkings(data string, end error) map[string]io.Reader {
 var errReset = errors.New("connection reset by peer")
 
 func prompt(s string) llm.Prompt { return llm.Prompt{{Text: s}} }
+
+func (a fake) call() adapters.Call { return adapters.Call{Path: "/ask"} }

@@ -22,7 +22,9 @@ func (r *runes) push(arena *[]byte, text []byte) []byte {
 			return whole
 		}
 	}
-	joined := join(arena, r.tail[:r.n], text)
+	start := len(*arena)
+	*arena = append(append(*arena, r.tail[:r.n]...), text...)
+	joined := (*arena)[start:]
 	cut := cutRune(joined)
 	r.n = copy(r.tail[:], joined[len(joined)-cut:])
 	joined = joined[:len(joined)-cut]

@@ -1,0 +1,67 @@
+package stream
+
+import (
+	"net/http"
+	"testing"
+)
+
+// BC-079: one rule for base URLs.
+func TestJoin(t *testing.T) {
+	f := func(base, path, want string) {
+		t.Helper()
+		if got := Join(base, path); got != want {
+			t.Errorf("Join(%q, %q) = %q, want %q", base, path, got, want)
+		}
+	}
+	const chat = "/v1/chat/completions"
+	f("http://h:1", chat, "http://h:1/v1/chat/completions")
+	f("http://h:1/", chat, "http://h:1/v1/chat/completions")
+	f("http://h:1/v1", chat, "http://h:1/v1/chat/completions")
+	f("http://h:1/v1/", chat, "http://h:1/v1/chat/completions")
+	f("http://h:1/v1/chat/completions", chat, "http://h:1/v1/chat/completions")
+	f("http://h:1/api/paas/v4", "/chat/completions", "http://h:1/api/paas/v4/chat/completions")
+	f("http://h:1/x?api-version=1", chat, "http://h:1/x/v1/chat/completions?api-version=1")
+	f("http://h:1/v1?a=1", "/v1/x?b=2", "http://h:1/v1/x?a=1&b=2")
+	f("http://h:1/av1", chat, "http://h:1/av1/v1/chat/completions")
+	f("http://h:1/v1x", chat, "http://h:1/v1x/v1/chat/completions")
+	f("http://[::1]:1", "gen", "http://[::1]:1/gen")
+	f("http://h", "", "http://h/")
+	f("http://gen", "/gen", "http://gen/gen")
+	f("unix:/run/engine.sock", "/v1/x", "http://localhost/v1/x")
+}
+
+// BC-082: what is on this machine is never asked through a proxy.
+func TestProxy(t *testing.T) {
+	f := func(setting, url, want string) {
+		t.Helper()
+		client, err := NewClient(ClientOptions{Proxy: setting})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := http.NewRequest("POST", url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if rule := client.Transport.(*http.Transport).Proxy; rule != nil {
+			if proxy, err := rule(req); err != nil {
+				t.Error(err)
+			} else if proxy != nil {
+				got = proxy.String()
+			}
+		}
+		if got != want {
+			t.Errorf("proxy %q for %s: got %q, want %q", setting, url, got, want)
+		}
+	}
+	f("http://p:3128", "http://10.0.0.5:1", "http://p:3128")
+	f("http://p:3128", "http://127.0.0.1:1", "")
+	f("http://p:3128", "http://127.9.9.9:1", "")
+	f("http://p:3128", "http://localhost:1", "")
+	f("http://p:3128", "http://[::1]:1", "")
+	f("none", "http://10.0.0.5:1", "")
+	f("", "http://localhost:1", "")
+	if _, err := NewClient(ClientOptions{Proxy: "no url"}); err == nil {
+		t.Error("a proxy that is no URL was accepted")
+	}
+}
