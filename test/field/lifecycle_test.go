@@ -57,7 +57,7 @@ func TestBC067GoneBeforeTheFirstByte(t *testing.T) {
 // BC-067, a client that waits for a slot leaves the queue.
 func TestBC067GoneWhileQueued(t *testing.T) {
 	backend := harness.Script(t, native("a")+"⏸"+nativeEnd("stop"))
-	base := harness.Gateway(t, harness.Case{Adapter: "native", Options: "max_concurrent: 1"}.Config(backend.URL))
+	base, log := harness.GatewayWithLog(t, harness.Case{Adapter: "native", Options: "max_concurrent: 1"}.Config(backend.URL))
 	first, err := post(t.Context(), t, base, `,"stream":true`)
 	if err != nil {
 		t.Fatal(err)
@@ -69,6 +69,7 @@ func TestBC067GoneWhileQueued(t *testing.T) {
 	if res, err := post(ctx, t, base, ""); err == nil {
 		t.Fatalf("the second request is answered: %d", res.StatusCode)
 	}
+	log.Wait(t, "status=499")
 	backend.Continue(2)
 	io.Copy(io.Discard, first.Body)
 	if got := harness.Chat(t, base, "").Content(t); got != "a" {

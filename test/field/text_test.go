@@ -53,13 +53,21 @@ func TestBC038Blanks(t *testing.T) {
 func TestBC039EndTexts(t *testing.T) {
 	f := func(script, want string) {
 		t.Helper()
-		harness.Play(t, harness.Case{Adapter: "raw", Options: `end_texts: ["</s>", "<|im_end|>"]`, Script: script, Shape: "R C F=stop D", Text: want})
+		harness.Play(t, harness.Case{Adapter: "raw", Options: `template: plain, end_texts: ["</s>", "<|im_end|>"]`, Script: script, Shape: "R C F=stop D", Text: want})
 	}
 	f("Hi</s>", "Hi")
 	f("Hi¦</¦s>", "Hi")
 	f("Sure¦<|im_¦end|>", "Sure")
 	f("print </s> like `<|im_end|>` this", "print </s> like `<|im_end|>` this")
 	f("half </", "half </")
+}
+
+// BC-040, with a template: its turn marker ends the answer wherever it comes,
+// for a model that runs past it writes the user's next turn.
+func TestBC040TurnMarkers(t *testing.T) {
+	tokens := []string{"Sure", "<|im_", "end|>", "\n<|im_start|>user"}
+	harness.Play(t, harness.Case{Adapter: "native", Script: native(tokens...) + nativeEnd("length"), Shape: "R C F=stop D", Text: "Sure"})
+	harness.Play(t, harness.Case{Adapter: "raw", Script: strings.Join(tokens, "¦"), Shape: "R C F=stop D", Text: "Sure"})
 }
 
 // BC-041: an empty list of stops replaced the template's own, so markers leaked.
