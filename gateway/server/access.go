@@ -102,7 +102,7 @@ const (
 
 // cors answers a preflight, before any key is asked for, and marks every other
 // reply to an allowed origin so that its page may read it. Without keys a foreign
-// origin is refused: a page could else spend this machine's time unseen.
+// web page is refused: it could else spend this machine's time, if unseen.
 func (r *request) cors() (preflight bool, err error) {
 	h, reply := &r.ctx.Request.Header, &r.ctx.Response.Header
 	origin := string(h.Peek("Origin"))
@@ -113,7 +113,7 @@ func (r *request) cors() (preflight bool, err error) {
 		reply.Add("Vary", "Origin")
 	}
 	if r.line.method != http.MethodOptions {
-		if origin != "" && !allowed {
+		if origin != "" && !allowed && len(r.s.keys) == 0 && isWeb(origin) {
 			return false, refusal(http.StatusForbidden, "origin_not_allowed",
 				"the origin %.100q is not allowed; list it under origins: in the configuration", origin)
 		}
@@ -129,6 +129,13 @@ func (r *request) cors() (preflight bool, err error) {
 		}
 	}
 	return true, nil
+}
+
+// isWeb tells web pages from programs that name themselves, such as
+// app://obsidian.md, which no page can do. "null" is a page that hides.
+func isWeb(origin string) bool {
+	scheme, _, named := strings.Cut(origin, "://")
+	return !named || strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
 }
 
 // servesOrigin: the configured ones; with keys and none configured all, since a

@@ -162,6 +162,9 @@ func TestForeignPagesWithoutKeys(t *testing.T) {
 	f(false, "localhost", "https://evil.example")
 	f(false, "localhost", "http://localhost.evil.example")
 	f(false, "localhost", "null")
+	if got := g.do("GET", "/v1/models", "", "Origin: app://obsidian.md"); got.StatusCode != 200 || got.Header.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("a program that names itself: %d %v", got.StatusCode, got.Header)
+	}
 
 	got := g.do("OPTIONS", "/v1/chat/completions", "", "Origin: https://evil.example", "Access-Control-Request-Method: POST")
 	if got.StatusCode != 204 || got.Header.Get("Access-Control-Allow-Origin") != "" {
@@ -174,4 +177,18 @@ func TestAnyOriginIfConfigured(t *testing.T) {
 	if got := g.do("GET", "/v1/models", "", "Origin: null"); got.StatusCode != 200 || got.Header.Get("Access-Control-Allow-Origin") != "null" {
 		t.Errorf("got %d %v", got.StatusCode, got.Header)
 	}
+}
+
+func TestKeysAndOrigins(t *testing.T) {
+	g := hello(t, Options{Keys: []string{"sk-secret"}, Origins: []string{"https://chat.example.org"}})
+	f := func(origin, allowed string) {
+		t.Helper()
+		got := g.do("GET", "/v1/models", "", "Origin: "+origin, "Authorization: Bearer sk-secret")
+		if got.StatusCode != 200 || got.Header.Get("Access-Control-Allow-Origin") != allowed {
+			t.Errorf("%s: %d %v", origin, got.StatusCode, got.Header)
+		}
+	}
+	f("https://chat.example.org", "https://chat.example.org")
+	f("https://evil.example", "") // its browser keeps the answer from it
+	f("http://localhost:3000", "http://localhost:3000")
 }

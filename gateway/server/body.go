@@ -59,11 +59,10 @@ func tooLarge(limit int64) *llm.Error {
 }
 
 func uploadError(err error) error {
-	var broken net.Error
 	switch {
 	case isTimeout(err):
 		return refusal(http.StatusRequestTimeout, "timeout", "the request's body did not arrive in time")
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &broken):
+	case hungUp(err):
 		return fmt.Errorf("%w in the middle of its request: %w", sse.ErrGone, err)
 	}
 	bad := refusal(http.StatusBadRequest, "bad_request", "the request's body is not properly chunked")

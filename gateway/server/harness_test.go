@@ -1,8 +1,6 @@
 package server
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -13,7 +11,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -187,174 +184,6 @@ func (g *gateway) stop() {
 // hello is a gateway with one model that says Hello world.
 func hello(t *testing.T, o Options) *gateway {
 	return start(t, o, backends{"hello": says("Hello", " world", "#stop")})
-}
-
-// wire is a client's raw connection.
-type wire struct {
-	t *testing.T
-	*net.TCPConn
-	r *bufio.Reader
-}
-
-func (g *gateway) dial() *wire {
-	g.t.Helper()
-	c, err := net.Dial("tcp", g.addr)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	g.t.Cleanup(func() { c.Close() })
-	_ = c.SetDeadline(time.Now().Add(guard))
-	return &wire{g.t, c.(*net.TCPConn), bufio.NewReader(c)}
-}
-
-func (w *wire) send(format string, args ...any) *wire {
-	w.t.Helper()
-	if _, err := fmt.Fprintf(w, format, args...); err != nil {
-		w.t.Fatal(err)
-	}
-	return w
-}
-
-// head reads a reply's header.
-func (w *wire) head(method string) *http.Response {
-	w.t.Helper()
-	resp, err := http.ReadResponse(w.r, &http.Request{Method: method})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return resp
-}
-
-// reply is a whole reply.
-type reply struct {
-	*http.Response
-	body string
-}
-
-func (w *wire) reply(method string) reply {
-	w.t.Helper()
-	resp := w.head(method)
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		w.t.Fatalf("reading a body: %v after %q", err, body)
-	}
-	return reply{resp, string(body)}
-}
-
-// do sends one request over a new connection.
-func (g *gateway) do(method, target, body string, header ...string) reply {
-	g.t.Helper()
-	w := g.dial()
-	w.send("%s", request11(method, target, body, header...))
-	return w.reply(method)
-}
-
-// request11 is an HTTP/1.1 request. header overrides Host.
-func request11(method, target, body string, header ...string) string {
-	lines := strings.Join(header, "\r\n")
-	if lines != "" {
-		lines += "\r\n"
-	}
-	if !strings.Contains(strings.ToLower(lines), "host:") {
-		lines += "Host: localhost\r\n"
-	}
-	if body != "" || method == "POST" {
-		lines += fmt.Sprintf("Content-Length: %d\r\n", len(body))
-	}
-	return fmt.Sprintf("%s %s HTTP/1.1\r\n%s\r\n%s", method, target, lines, body)
-}
-
-// chatBody asks model for a chat answer.
-func chatBody(model string, stream bool) string {
-	return fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"hi"}],"stream":%v}`, model, stream)
-}
-
-// frames reads n data frames of a stream, each without its prefix.
-func frames(t *testing.T, r *bufio.Reader, n int) []string {
-	t.Helper()
-	var frames []string
-	for range n {
-		line, err := r.ReadString('\n')
-		if err != nil {
-			t.Fatalf("after %q: %v", frames, err)
-		}
-		empty, err := r.ReadString('\n')
-		data, ok := strings.CutPrefix(line, "data: ")
-		if err != nil || !ok || empty != "\n" {
-			t.Fatalf("no frame: %q, then %q, %v", line, empty, err)
-		}
-		frames = append(frames, strings.TrimSuffix(data, "\n"))
-	}
-	return frames
-}
-
-// wantError checks a whole error reply.
-func wantError(t *testing.T, got reply, status int, kind, code string) {
-	t.Helper()
-	wantCode := `"code":"` + code + `"`
-	if code == "" {
-		wantCode = `"code":null`
-	}
-	if got.StatusCode != status || got.Header.Get("Content-Type") != "application/json" ||
-		!strings.HasPrefix(got.body, `{"error":{"message":"`) ||
-		!strings.Contains(got.body, `"type":"`+kind+`"`) || !strings.Contains(got.body, wantCode) ||
-		got.Header.Get("X-Request-Id") == "" {
-		t.Errorf("got %d %v %s, want %d %s %s", got.StatusCode, got.Header, got.body, status, kind, code)
-	}
-}
-
-// logBuffer is a log that tests read.
-type logBuffer struct {
-	mu    sync.Mutex
-	b     bytes.Buffer
-	lines []chan string
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.b.Write(p)
-	for _, ch := range l.lines {
-		ch <- string(p)
-	}
-	return len(p), nil
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
-// follow returns the lines that are written from now on.
-func (l *logBuffer) follow() <-chan string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	ch := make(chan string, 10000)
-	l.lines = append(l.lines, ch)
-	return ch
-}
-
-// await waits for a channel.
-func await[T any](t *testing.T, what string, ch <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-ch:
-		return v
-	case <-time.After(guard):
-		t.Fatalf("waited in vain for %s", what)
-		panic("unreachable")
-	}
-}
-
-// accessLineOf waits for the next line of the access log.
-func accessLineOf(t *testing.T, log <-chan string) string {
-	t.Helper()
-	for {
-		if line := await(t, "an access line", log); strings.Contains(line, "msg=request") {
-			return line
-		}
-	}
 }
 
 func TestMain(m *testing.M) {

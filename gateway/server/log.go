@@ -1,11 +1,14 @@
 package server
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
 	"dragoman/adapters/llm"
+	"dragoman/gateway/sse"
 )
 
 // accessLine is what the access log says about a request: never its content,
@@ -22,7 +25,7 @@ type accessLine struct {
 }
 
 func (l *accessLine) write(log *slog.Logger, took time.Duration) {
-	attrs := make([]slog.Attr, 0, 12)
+	attrs := make([]slog.Attr, 0, 14)
 	attrs = append(attrs,
 		slog.String("id", l.id), slog.String("method", l.method), slog.String("path", bounded(l.path)),
 		slog.Int("status", l.status), slog.Duration("duration", took), slog.Int64("bytes", l.bytes))
@@ -36,9 +39,33 @@ func (l *accessLine) write(log *slog.Logger, took time.Duration) {
 		attrs = append(attrs, slog.String("finish", string(l.finish)))
 	}
 	if l.err != nil {
-		attrs = append(attrs, slog.String("error", formatBounded("%v", l.err)))
+		attrs = l.appendError(attrs, log.Enabled(context.Background(), slog.LevelDebug))
 	}
 	log.LogAttrs(context.Background(), slog.LevelInfo, "request", attrs...)
+	if p, ok := errors.AsType[*sse.PanicError](l.err); ok {
+		log.Error("panic", "id", l.id, "value", p.Value, "stack", string(p.Stack))
+	}
+}
+
+// appendError tells the kind of the error and its cause. The message to the
+// client may quote what client and backend said, so it is for debugging only.
+func (l *accessLine) appendError(attrs []slog.Attr, debugging bool) []slog.Attr {
+	said, ok := errors.AsType[*llm.Error](l.err)
+	if !ok {
+		kind := "internal"
+		if errors.Is(l.err, sse.ErrGone) {
+			kind = "client_gone"
+		}
+		return append(attrs, slog.String("error", kind), slog.String("cause", formatBounded("%v", l.err)))
+	}
+	attrs = append(attrs, slog.String("error", cmp.Or(said.Code, said.Type)))
+	if said.Err != nil {
+		attrs = append(attrs, slog.String("cause", formatBounded("%v", said.Err)))
+	}
+	if debugging {
+		attrs = append(attrs, slog.String("message", formatBounded("%s", said.Message)))
+	}
+	return attrs
 }
 
 func bounded(s string) string { return s[:min(len(s), 200)] }

@@ -3,6 +3,8 @@ package server
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"runtime/debug"
 	"time"
@@ -31,9 +33,8 @@ func (s *Server) serve(ctx *fasthttp.RequestCtx) {
 	r := s.newRequest(ctx)
 	defer func() {
 		if p := recover(); p != nil {
-			s.log.Error("panic while serving", "id", r.id, "panic", fmt.Sprintf("%.200v", p), "stack", string(debug.Stack()))
 			r.later = false
-			r.fail(errors.New("panic"))
+			r.fail(&sse.PanicError{Value: fmt.Sprintf("%.200v", p), Stack: debug.Stack()})
 		}
 		r.finish()
 	}()
@@ -116,6 +117,7 @@ const statusGone = 499
 // refuse replies to what fasthttp could not read as a request.
 func (s *Server) refuse(ctx *fasthttp.RequestCtx, err error) {
 	r := s.newRequest(ctx)
+	r.line.method, r.line.path = "", "" // not reliable
 	var bad *llm.Error
 	var small *fasthttp.ErrSmallBuffer
 	switch {
@@ -130,6 +132,7 @@ func (s *Server) refuse(ctx *fasthttp.RequestCtx, err error) {
 	_, _ = r.cors()
 	r.fail(bad)
 	r.hangUp()
+	r.later = hungUp(err) // nobody waits for an answer, nothing was asked: no line
 	r.settle()
 }
 
@@ -140,6 +143,12 @@ func (r *request) hangUp() {
 	if c, ok := r.ctx.Conn().(*conn); ok {
 		c.linger.Store(true)
 	}
+}
+
+// hungUp reports whether err says that the client closed the connection.
+func hungUp(err error) bool {
+	var broken net.Error
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &broken) && !broken.Timeout()
 }
 
 func refusal(status int, code, format string, args ...any) *llm.Error {

@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math/rand"
+	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -237,6 +240,43 @@ func TestBC086DuplicateKeys(t *testing.T) {
 	} {
 		if got := g.do("POST", "/v1/chat/completions", body); got.StatusCode != 400 {
 			t.Errorf("%s: %d %s", body, got.StatusCode, got.body)
+		}
+	}
+}
+
+// The client's and the backend's bytes may come in any pieces.
+func TestPieces(t *testing.T) {
+	whole := func(s string) []string { return []string{s} }
+	single := func(s string) []string { return strings.Split(s, "") }
+	random := func(seed int64) func(string) []string {
+		return func(s string) (pieces []string) {
+			for rng := rand.New(rand.NewSource(seed)); s != ""; {
+				n := 1 + rng.Intn(min(40, len(s)))
+				pieces, s = append(pieces, s[:n]), s[n:]
+			}
+			return pieces
+		}
+	}
+	cuts := []func(string) []string{whole, single, random(1), random(2), random(3)}
+	var want string
+	for _, cut := range cuts {
+		g := start(t, Options{}, backends{"hello": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for _, piece := range cut("Hello\n wörld\n#stop\n") {
+				_, _ = io.WriteString(w, piece)
+				_ = http.NewResponseController(w).Flush()
+			}
+		})})
+		w := g.dial()
+		for _, piece := range cut(request11("POST", "/v1/chat/completions", chatBody("hello", true))) {
+			w.send("%s", piece)
+		}
+		got := w.reply("POST")
+		body := regexp.MustCompile(`"id":"[^"]*"|"created":\d+`).ReplaceAllString(got.body, "")
+		if want == "" {
+			want = body
+		}
+		if got.StatusCode != 200 || body != want || !strings.Contains(body, "wörld") {
+			t.Errorf("got %d %s\nwant %s", got.StatusCode, body, want)
 		}
 	}
 }

@@ -119,10 +119,12 @@ func (b *Body) open(ctx context.Context) {
 	defer close(b.opened)
 	defer func() {
 		if p := recover(); p != nil {
-			b.openErr = panicError(p)
+			b.openErr = panicked(p)
 		}
 	}()
-	b.src, b.openErr = b.o.Open(ctx)
+	open := b.o.Open
+	b.o.Open = nil // it holds the request, which may be large
+	b.src, b.openErr = open(ctx)
 	b.first = time.Now()
 }
 
@@ -152,7 +154,7 @@ func (b *Body) WriteTo(w io.Writer) (int64, error) {
 func (b *Body) relay() (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = b.fail(panicError(p))
+			err = b.fail(panicked(p))
 		}
 	}()
 	src, err := b.source()
@@ -242,7 +244,16 @@ func (b *Body) result() Result {
 	return res
 }
 
-// panicError keeps a panic's place for the log. The client never sees it.
-func panicError(p any) error {
-	return fmt.Errorf("panic: %.200v\n%s", p, debug.Stack())
+// PanicError is a panic on the way of an answer. The client gets an error that
+// says nothing of it; Stack is for the log.
+type PanicError struct {
+	Value string
+	Stack []byte
+}
+
+// Error returns what was thrown.
+func (e *PanicError) Error() string { return "panic: " + e.Value }
+
+func panicked(p any) error {
+	return &PanicError{Value: fmt.Sprintf("%.200v", p), Stack: debug.Stack()}
 }

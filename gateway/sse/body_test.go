@@ -64,8 +64,7 @@ func (words) AppendEnd(dst []byte, u llm.Usage) []byte {
 }
 
 func (words) AppendError(dst []byte, err error) []byte {
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	return fmt.Appendf(dst, "error(%s)", text)
+	return fmt.Appendf(dst, "error(%s)", err)
 }
 
 // run streams what opens after opening and then plays steps. It returns what the
@@ -175,7 +174,8 @@ func TestErrorInTheMiddle(t *testing.T) {
 func TestPanicIsAFrame(t *testing.T) {
 	wire, res, _ := run(t, 0, nil, say{text: "a"}, say{text: "panic"})
 	want(t, wire, "[0s] a", "[0s] error(panic: decoder broke)")
-	if res.Err == nil || !strings.Contains(res.Err.Error(), "body_test.go") {
+	var p *PanicError
+	if !errors.As(res.Err, &p) || !strings.Contains(string(p.Stack), "body_test.go") {
 		t.Errorf("the result does not say where: %v", res.Err)
 	}
 }
@@ -249,4 +249,38 @@ func TestBodyNeverWrittenIsClosed(t *testing.T) {
 			t.Errorf("result %v", res.Err)
 		}
 	})
+}
+
+// endless is a Source that always has an event.
+type endless struct{ left int }
+
+func (e *endless) Next(dst []llm.Event) ([]llm.Event, error) {
+	if e.left--; e.left < 0 {
+		return dst, io.EOF
+	}
+	return append(dst, llm.Event{Text: []byte(nil)}), nil
+}
+
+func (*endless) Usage() llm.Usage { return llm.Usage{} }
+func (*endless) Close() error     { return nil }
+
+func TestFramesDoNotAllocate(t *testing.T) {
+	allocs := func(events int) float64 {
+		return testing.AllocsPerRun(10, func() {
+			body, err := Start(context.Background(), Options{
+				Open:        func(context.Context) (Source, error) { return &endless{events}, nil },
+				Encoder:     words{},
+				CommitAfter: time.Minute,
+				KeepAlive:   time.Minute,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = body.WriteTo(io.Discard)
+			_ = body.Close()
+		})
+	}
+	if few, many := allocs(10), allocs(1010); many-few > 10 {
+		t.Errorf("1000 more events cost %.0f more allocations", many-few)
+	}
 }
