@@ -117,17 +117,17 @@ func bounded(s string) string {
 	var b strings.Builder
 	n := 0
 	for _, r := range s {
-		if n++; n > maxMessage {
-			return b.String() + "..."
-		}
+		piece := string(r)
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
-			b.WriteByte(' ')
-		case r == utf8.RuneError || unicode.IsGraphic(r) && r != '\u2028' && r != '\u2029':
-			b.WriteRune(r)
-		default:
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+			piece = " "
+		case r != utf8.RuneError && !unicode.IsGraphic(r) || r == '\u2028' || r == '\u2029':
+			piece = strings.Trim(strconv.QuoteRuneToASCII(r), "'")
 		}
+		if n += utf8.RuneCountInString(piece); n > maxMessage {
+			return b.String() + "..."
+		}
+		b.WriteString(piece)
 	}
 	return b.String()
 }
