@@ -33,8 +33,12 @@ func TestFinishWord(t *testing.T) {
 func TestFailure(t *testing.T) {
 	f := func(status int, want int, kind, code string) {
 		t.Helper()
-		if e := Failure(status, "words"); e.Status != want || e.Type != kind || e.Code != code || e.Message != "words" {
+		e := Failure(status, "words")
+		if e.Status != want || e.Type != kind || e.Code != code {
 			t.Errorf("%d: got %d %s %q", status, e.Status, e.Type, e.Code)
+		}
+		if secret := code == "upstream_auth"; (e.Message == "words") == secret {
+			t.Errorf("%d: says %q", status, e.Message)
 		}
 	}
 	f(400, 400, "invalid_request_error", "")

@@ -9,7 +9,7 @@ import (
 )
 
 // Failure returns what the client shall see when a backend fails with an HTTP
-// status, or with a code in a frame that means one. message is the backend's.
+// status, or with a code in a frame that means one. message is the backend's own.
 //
 //	400, 413, 422            400 invalid_request_error: the request itself is at fault
 //	401, 403; 404            502 upstream_auth; 502 upstream_not_found: the gateway is
@@ -20,7 +20,8 @@ func Failure(status int, message string) *llm.Error {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
 		return llm.Invalid("", "", "%s", message)
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return llm.Upstream(http.StatusBadGateway, "upstream_auth", "%s", message)
+		// What a backend says here may hold a part of the key.
+		return llm.Upstream(http.StatusBadGateway, "upstream_auth", "The backend refused the gateway's credentials.")
 	case http.StatusNotFound:
 		return llm.Upstream(http.StatusBadGateway, "upstream_not_found", "%s", message)
 	case http.StatusTooManyRequests:

@@ -75,11 +75,11 @@ func (Adapter) Template(ctx context.Context, ask adapters.Ask, model string) (ad
 		return nil, fmt.Errorf("reading the worker's conversation template: %w", err)
 	}
 	if reply.Conv == nil || len(reply.Conv.Roles) < 2 {
-		return nil, fmt.Errorf("the worker has no conversation template for model %q: name one with template:", model)
+		return nil, fmt.Errorf("the worker has no conversation template for model %q: name one with template: in the configuration", model)
 	}
 	render, placesSystem := reply.Conv.style()
 	if render == nil {
-		return nil, fmt.Errorf("conversation template %q of model %q has sep_style %d, which the gateway does not render: name another with template:",
+		return nil, fmt.Errorf("conversation template %q of model %q has sep_style %d, which the gateway does not render: name another with template: in the configuration",
 			reply.Conv.Name, model, reply.Conv.SepStyle)
 	}
 	return &template{reply.Conv, render, placesSystem}, nil

@@ -166,8 +166,10 @@ func TestRenderRefusesTools(t *testing.T) {
 }
 
 func TestTemplateErrors(t *testing.T) {
-	for _, answer := range []string{`{}`, `null`, `{"conv":null}`, `<html>`, `{"conv":{"roles":[]}}`, `{"conv":[]}`,
-		`{"conv":{"roles":["U","A"],"messages":[5]}}`, `{"conv":{"roles":["U","A"],"stop_str":5}}`} {
+	for _, answer := range []string{
+		`{}`, `null`, `{"conv":null}`, `<html>`, `{"conv":{"roles":[]}}`, `{"conv":[]}`,
+		`{"conv":{"roles":["U","A"],"messages":[5]}}`, `{"conv":{"roles":["U","A"],"stop_str":5}}`,
+	} {
 		if _, err := load(t, answer); err == nil {
 			t.Errorf("%s was taken for a template", answer)
 		}

@@ -33,7 +33,7 @@ func (Adapter) Template(ctx context.Context, ask adapters.Ask, model string) (ad
 		return nil, fmt.Errorf("reading the engine's properties: %w", err)
 	}
 	if p.ChatTemplate == "" {
-		return nil, fmt.Errorf("model %q has no chat template of its own: name one with template:", model)
+		return nil, fmt.Errorf("model %q has no chat template of its own: name one with template: in the configuration", model)
 	}
 	return prompt.Jinja(p.ChatTemplate, prompt.Options{
 		BOS: p.BOSToken, EOS: p.EOSToken, Special: p.SpecialTokens, Fold: true,

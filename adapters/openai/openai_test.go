@@ -21,7 +21,7 @@ func TestDecodeError(t *testing.T) {
 	// BC-065: llama-server's way to say that the prompt is too long.
 	f(400, `{"error":{"code":400,"type":"exceed_context_size_error","message":"9 > 4","n_prompt_tokens":9,"n_ctx":4}}`,
 		400, "context_length_exceeded", "9 > 4")
-	f(401, `{"error":{"message":"wrong key"}}`, 502, "upstream_auth", "wrong key")
+	f(401, `{"error":{"message":"wrong key sk-1"}}`, 502, "upstream_auth", "The backend refused the gateway's credentials.")
 	f(429, `{"error":"slow down"}`, 429, "upstream_error", "slow down")
 	f(500, `{"object":"error","message":"boom"}`, 502, "upstream_error", "boom")
 	f(422, `{"message":"no such field"}`, 400, "", "no such field")
