@@ -102,13 +102,15 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 }
 
 // DecodeError implements adapters.ErrorDecoder.
-func (Adapter) DecodeError(status int, _ http.Header, body []byte) *llm.Error {
+func (Adapter) DecodeError(status int, header http.Header, body []byte) *llm.Error {
 	if adapters.CheckJSON(body) != nil {
 		return nil
 	}
 	for name, value := range jsonscan.All(body) {
 		if string(name) == "error" {
-			return failure(status, value)
+			e := failure(status, value)
+			e.RetryAfter = header.Get("Retry-After")
+			return e
 		}
 	}
 	return nil

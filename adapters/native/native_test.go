@@ -3,6 +3,7 @@ package native
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -64,6 +65,10 @@ func TestDecodeError(t *testing.T) {
 	f(503, `{"error":{"code":"queue_full","message":"Too many."}}`, 503, "upstream_error", "Too many.")
 	f(400, `{"error":{"code":"invalid_request","message":"top_p is 2"}}`, 400, "", "top_p is 2")
 	f(500, `{"error":{"code":"engine_error","message":"x"}}`, 502, "upstream_error", "x")
+	busy := http.Header{"Retry-After": {"3"}}
+	if e := (Adapter{}).DecodeError(503, busy, []byte(`{"error":{"code":"queue_full","message":"Too many."}}`)); e == nil || e.RetryAfter != "3" {
+		t.Errorf("got %+v, without Retry-After", e)
+	}
 	for _, body := range []string{"<html>", "{}", ""} {
 		if e := (Adapter{}).DecodeError(500, nil, []byte(body)); e != nil {
 			t.Errorf("%q: got %+v, not left to the shared rule", body, e)

@@ -43,7 +43,7 @@ var traits = adapters.Traits{
 func (Adapter) Traits() *adapters.Traits { return &traits }
 
 // DecodeError implements adapters.ErrorDecoder.
-func (Adapter) DecodeError(status int, _ http.Header, body []byte) *llm.Error {
+func (Adapter) DecodeError(status int, header http.Header, body []byte) *llm.Error {
 	if adapters.CheckJSON(body) != nil {
 		return nil
 	}
@@ -52,5 +52,7 @@ func (Adapter) DecodeError(status int, _ http.Header, body []byte) *llm.Error {
 		return nil
 	}
 	said.status = status
-	return said.failure()
+	e := said.failure()
+	e.RetryAfter = header.Get("Retry-After")
+	return e
 }

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -25,6 +26,10 @@ func TestDecodeError(t *testing.T) {
 	f(429, `{"error":"slow down"}`, 429, "upstream_error", "slow down")
 	f(500, `{"object":"error","message":"boom"}`, 502, "upstream_error", "boom")
 	f(422, `{"message":"no such field"}`, 400, "", "no such field")
+	busy := http.Header{"Retry-After": {"3"}}
+	if e := (Adapter{}).DecodeError(503, busy, []byte(`{"error":"slow down"}`)); e == nil || e.RetryAfter != "3" {
+		t.Errorf("got %+v, without Retry-After", e)
+	}
 	for _, body := range []string{"<html>", "{}", `{"error":null}`, "[]", `{"detail":[{"msg":"x"}]}`} {
 		if e := (Adapter{}).DecodeError(500, nil, []byte(body)); e != nil {
 			t.Errorf("%q: got %+v, not left to the shared rule", body, e)
