@@ -3,7 +3,6 @@ package yamlstrict
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -144,11 +143,4 @@ func editDistance(a, b string) int {
 		}
 	}
 	return row[len(b)]
-}
-
-// Keys returns the keys that a struct type takes, in its order: for messages
-// and documentation.
-func Keys(of any) []string {
-	_, names := fieldsOf(reflect.New(reflect.TypeOf(of)).Elem())
-	return slices.Clone(names)
 }
