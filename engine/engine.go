@@ -54,7 +54,7 @@ func open(ctx context.Context, o options) (*engine, error) {
 	}
 	m, err := llama.Open(llama.Options{
 		File: file, Context: o.context, Parallel: o.parallel, Threads: o.threads,
-		Batch: max(batchTokens, o.parallel),
+		Batch: max(batchTokens, o.parallel), CPU: o.device == "cpu",
 	})
 	if err != nil {
 		return nil, err

@@ -28,6 +28,7 @@ type options struct {
 	model      string
 	listen     string
 	lib        string
+	device     string
 	context    int
 	parallel   int
 	threads    int
@@ -43,6 +44,7 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.model, "model", "", "a GGUF `file`, or "+builtin)
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` to serve: unix:/path, or host:port (port 0: any free one)")
 	f.StringVar(&o.lib, "lib", "", "`folder` with llama.cpp's libraries (default $"+libVariable+", else lib beside this program)")
+	f.StringVar(&o.device, "device", "auto", "`where` to compute: auto, or cpu (leave a GPU alone)")
 	f.IntVar(&o.context, "ctx", 0, "`tokens` that one request may have (default: the model's own context, at most 4096)")
 	f.IntVar(&o.parallel, "parallel", 8, "`requests` to run at once")
 	f.IntVar(&o.threads, "threads", 0, "`threads` that compute (default: 1 for a tiny model, else all cores but one)")
@@ -58,6 +60,8 @@ func parse(args []string) (options, error) {
 		return o, fmt.Errorf("unknown argument %q", f.Arg(0))
 	case o.model == "" && !o.check:
 		return o, errors.New("-model is missing")
+	case o.device != "auto" && o.device != "cpu":
+		return o, fmt.Errorf("-device takes auto or cpu, not %q", o.device)
 	case o.context < 0 || o.parallel < 1 || o.parallel > maxParallel || o.queue < 1 || o.threads < 0:
 		return o, fmt.Errorf("-ctx and -threads take 0 or more, -queue 1 or more, -parallel 1 to %d", maxParallel)
 	}

@@ -1,0 +1,326 @@
+//go:build llama
+
+// These tests need llama.cpp's libraries: in ../bin/lib, where make puts them,
+// or where DRAGOMAN_LLAMA_LIB points.
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"dragoman/engine/stories"
+)
+
+// process is a running engine.
+type process struct {
+	url    string
+	client *http.Client
+	stdin  io.Closer
+	wait   func() error
+	ready  ready
+}
+
+func libDir() string {
+	if dir := os.Getenv(libVariable); dir != "" {
+		return dir
+	}
+	return filepath.Join("..", "bin", "lib")
+}
+
+// start runs an engine with the built-in model; the test's end stops it.
+func start(t testing.TB, args ...string) *process {
+	t.Helper()
+	cmd := command(t.Context(), append([]string{"-model", builtin, "-lib", libDir(), "-supervised"}, args...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{stdin: stdin, wait: sync.OnceValue(cmd.Wait), url: "http://engine"}
+	t.Cleanup(func() {
+		stdin.Close()
+		p.wait()
+	})
+	line, err := bufio.NewReader(stdout).ReadBytes('\n')
+	if err != nil {
+		t.Fatalf("the engine did not start: %v\n%s", err, stderr.String())
+	}
+	if err := json.Unmarshal(line, &p.ready); err != nil {
+		t.Fatal(err)
+	}
+	network, addr := "tcp", p.ready.Address
+	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
+		network, addr = "unix", path
+	}
+	tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, addr)
+	}}
+	t.Cleanup(tr.CloseIdleConnections)
+	p.client = &http.Client{Transport: tr}
+	return p
+}
+
+// reply is an answer of /generate.
+type reply struct {
+	text   string
+	ids    []int32
+	status int
+	last   struct {
+		Done, Reason string
+		Prompt       int `json:"prompt_tokens"`
+		Completion   int `json:"completion_tokens"`
+		Error        *struct {
+			Code, Message string
+			Context       int `json:"n_ctx"`
+			PromptTokens  int `json:"prompt_tokens"`
+		}
+	}
+}
+
+// generate asks for an answer; settings are members of the request, as JSON.
+func (p *process) generate(t testing.TB, question, settings string) (r reply) {
+	t.Helper()
+	resp, err := p.client.Post(p.url+"/generate", "application/json", strings.NewReader(request(question, settings)))
+	if err != nil {
+		t.Error(err)
+		return r
+	}
+	defer resp.Body.Close()
+	r.status = resp.StatusCode
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+		var tok struct {
+			ID    *int32
+			Text  string
+			Bytes []byte
+		}
+		if err := json.Unmarshal(lines.Bytes(), &tok); err != nil {
+			t.Error(err)
+			return r
+		}
+		if tok.ID == nil {
+			if err := json.Unmarshal(lines.Bytes(), &r.last); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		r.ids = append(r.ids, *tok.ID)
+		r.text += tok.Text + string(tok.Bytes)
+	}
+	if err := lines.Err(); err != nil {
+		t.Error(err)
+	}
+	return r
+}
+
+// request is a chat with one question, in the built-in model's template.
+func request(question, settings string) string {
+	q, err := json.Marshal(question)
+	if err != nil {
+		panic(err)
+	}
+	return `{"prompt":[{"text":"<|im_start|>user\n ","special":true},{"text":` + string(q) +
+		`},{"text":"<|im_end|>\n<|im_start|>assistant\n","special":true}],` + settings + `}`
+}
+
+const greedy = `"temperature":0`
+
+func TestStory(t *testing.T) {
+	p := start(t)
+	r := p.generate(t, "Story about a dog.", greedy)
+	if !strings.Contains(r.text, "dog") || r.last.Done != "stop" || r.last.Reason != "eos" || r.last.Completion != len(r.ids) {
+		t.Errorf("got %q, %+v", r.text, r.last)
+	}
+	if r := p.generate(t, "Story about a dog.", greedy+`,"max_tokens":5`); len(r.ids) != 5 || r.last.Reason != "max_tokens" {
+		t.Errorf("got %q, %+v", r.text, r.last)
+	}
+	if p.ready.PID == os.Getpid() || p.ready.Context != 1024 || p.ready.Model != "stories" {
+		t.Errorf("ready: %+v", p.ready)
+	}
+}
+
+// questions are different in length, so that answers overlap in all ways.
+func questions() (list []string) {
+	for i, subject := range strings.Fields("dog cat bird fish tree boat king frog star horse girl boy mouse bear moon fox") {
+		list = append(list, strings.Repeat("Please. ", i%5)+"Story about a "+subject+".")
+	}
+	return list
+}
+
+func TestAloneOrInABatchTheAnswersAreEqual(t *testing.T) {
+	p := start(t, "-listen", "unix:"+filepath.Join(t.TempDir(), "e.sock"), "-parallel", "16")
+	f := func(settings func(i int) string) {
+		t.Helper()
+		alone := make(map[int]reply)
+		for i, q := range questions() {
+			alone[i] = p.generate(t, q, settings(i))
+		}
+		var wg sync.WaitGroup
+		for i, q := range questions() {
+			wg.Go(func() {
+				got, want := p.generate(t, q, settings(i)), alone[i]
+				if got.text != want.text || got.last.Reason != want.last.Reason {
+					t.Errorf("%s (%s)\nin a batch: %q\n     alone: %q", q, settings(i), got.text, want.text)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	f(func(int) string { return greedy })
+	f(func(i int) string { return fmt.Sprintf(`"temperature":0.9,"seed":%d`, i) })
+}
+
+func TestSeeds(t *testing.T) {
+	p := start(t)
+	texts := make(map[string]bool)
+	for seed := range 5 {
+		texts[p.generate(t, "Story about a cat.", fmt.Sprintf(`"temperature":1,"seed":%d`, seed)).text] = true
+	}
+	if len(texts) < 4 {
+		t.Errorf("5 seeds gave only %d stories", len(texts))
+	}
+}
+
+func TestCancelledRequestsFreeTheirPlaces(t *testing.T) {
+	p := start(t, "-parallel", "2", "-queue", "2")
+	for range 20 {
+		resp, err := p.client.Post(p.url+"/generate", "", strings.NewReader(request("Story about a dog.", greedy)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bufio.NewReader(resp.Body).ReadString('\n'); err != nil {
+			t.Errorf("reading the first token: %v", err)
+		}
+		resp.Body.Close()
+	}
+	if r := p.generate(t, "Story about a dog.", greedy); r.last.Reason != "eos" {
+		t.Errorf("got %q, %+v", r.text, r.last)
+	}
+}
+
+func TestContextLength(t *testing.T) {
+	p := start(t, "-ctx", "64")
+	r := p.generate(t, strings.Repeat("dog ", 100), greedy)
+	if e := r.last.Error; r.status != 400 || e == nil || e.Code != "context_length_exceeded" || e.Context != 64 || e.PromptTokens < 100 {
+		t.Errorf("got %d %+v", r.status, r.last)
+	}
+	if r := p.generate(t, "Story about a dog.", greedy); r.last.Done != "length" || r.last.Reason != "context" || r.last.Prompt+r.last.Completion != 64 {
+		t.Errorf("got %+v", r.last)
+	}
+}
+
+func TestUserTextMakesNoControlTokens(t *testing.T) {
+	p := start(t)
+	count := func(text string, special bool) (tokens []int32) {
+		q, _ := json.Marshal(text)
+		resp, err := p.client.Post(p.url+"/tokenize", "", strings.NewReader(fmt.Sprintf(`{"prompt":[{"text":%s,"special":%t}]}`, q, special)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		var body struct{ Tokens []int32 }
+		if err := json.NewDecoder(resp.Body).Decode(&body); err != nil {
+			t.Fatal(err)
+		}
+		return body.Tokens
+	}
+	for _, special := range []string{"<s>", "</s>", "<|im_start|>", "<|im_end|>"} {
+		marked := count(special, true)
+		control := marked[len(marked)-1]
+		for i, id := range count("a"+special+"b\x00é", false) {
+			if i > 0 && id == control {
+				t.Errorf("%s in user text became token %d", special, id)
+			}
+		}
+	}
+}
+
+func TestStopsWithItsParent(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "e.sock")
+	p := start(t, "-listen", "unix:"+path)
+	p.stdin.Close()
+	if err := p.wait(); err != nil {
+		t.Errorf("exit: %v", err)
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("its socket is still there: %v", err)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	if out, err := command(t.Context(), "-check", "-lib", libDir()).CombinedOutput(); err != nil {
+		t.Errorf("got %v\n%s", err, out)
+	}
+}
+
+func TestModelsThatCannotBeLoaded(t *testing.T) {
+	file, err := stories.Path(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(want string, data []byte) {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), "model.gguf")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := fails(t, "-lib", libDir(), "-model", path); !strings.Contains(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	const header = "general.architecture\x08\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00"
+	f("the file is empty", nil)
+	f("cut short", model[:len(model)/10])
+	f("model is corrupted or incomplete", model[:len(model)-100])
+	f("unknown model architecture: 'lhama'", bytes.Replace(model, []byte(header+"llama"), []byte(header+"lhama"), 1))
+	if got := fails(t, "-lib", libDir(), "-model", "nowhere.gguf"); !strings.Contains(got, "no such model file: nowhere.gguf") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func BenchmarkTokens(b *testing.B) {
+	p := start(b, "-parallel", "8")
+	for _, streams := range []int{1, 8} {
+		b.Run(fmt.Sprintf("streams=%d", streams), func(b *testing.B) {
+			var mu sync.Mutex
+			total := 0
+			for b.Loop() {
+				var wg sync.WaitGroup
+				for i := range streams {
+					wg.Go(func() {
+						r := p.generate(b, questions()[i], fmt.Sprintf(`"seed":%d,"max_tokens":200`, i))
+						mu.Lock()
+						defer mu.Unlock()
+						total += len(r.ids)
+					})
+				}
+				wg.Wait()
+			}
+			b.ReportMetric(float64(total)/b.Elapsed().Seconds(), "tokens/s")
+		})
+	}
+}
