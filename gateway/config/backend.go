@@ -70,15 +70,21 @@ func (p *parser) engine(path string, b *Backend) {
 	default:
 		e.Model = p.file(path+".model", e.Model)
 	}
-	if devices := []string{"auto", "cpu", "vulkan", "cuda", "metal"}; e.Device == "" {
+	switch devices := []string{"auto", "cpu", "vulkan", "cuda", "metal"}; {
+	case e.Device == "":
 		e.Device = "auto"
-	} else if !slices.Contains(devices, e.Device) {
+	case !slices.Contains(devices, e.Device):
 		p.bad(path+".device", "no device %s%s", p.env.shown(e.Device), yamlstrict.Suggest(e.Device, devices))
+	case e.Device != "auto" && e.Device != "cpu":
+		p.bad(path+".device", "%s is not supported yet (valid: auto, cpu)", p.env.shown(e.Device))
 	}
 	for i, n := range []int{e.Ctx, e.Parallel, e.Threads} {
 		if n < 0 {
 			p.bad(path+"."+[]string{"ctx", "parallel", "threads"}[i], "must not be negative: %d", n)
 		}
+	}
+	if e.Parallel > 256 { // llama.cpp's limit
+		p.bad(path+".parallel", "must be 256 at most, not %d", e.Parallel)
 	}
 	if e.Lib != "" {
 		e.Lib = p.file(path+".lib", e.Lib)

@@ -100,9 +100,9 @@ var defaultTimeout = Timeout{Connect: 5 * time.Second, First: 300 * time.Second,
 // the choice to the engine.
 type Engine struct {
 	Model    string        `yaml:"model"`    // builtin:stories, or a .gguf file, relative to the configuration's folder
-	Device   string        `yaml:"device"`   // auto (default), cpu, vulkan, cuda, metal
-	Ctx      int           `yaml:"ctx"`      // context in tokens
-	Parallel int           `yaml:"parallel"` // requests at once
+	Device   string        `yaml:"device"`   // auto (default) or cpu
+	Ctx      int           `yaml:"ctx"`      // tokens that one request may have, prompt and answer together
+	Parallel int           `yaml:"parallel"` // requests at once, at most 256
 	Threads  int           `yaml:"threads"`
 	TTL      time.Duration `yaml:"ttl"` // idle time after which the engine is stopped; 0: never
 	Lib      string        `yaml:"lib"` // folder of the llama.cpp libraries
