@@ -18,8 +18,8 @@ import (
 // backend is one configured server: one attempt at a request is its open.
 type backend struct {
 	adapter     adapters.Adapter
-	upstream    *stream.Upstream  // nil: managed knows
-	managed     *managed          // nil: the server is not ours to start
+	upstream    *stream.Upstream  // nil: child knows
+	child       *child            // nil: the server is not ours to start
 	template    adapters.Template // from the configuration; nil: none
 	templates   *templates        // asked of the backend; nil: it cannot be asked
 	slots       slots
@@ -76,8 +76,8 @@ func lost(err error) bool {
 
 // reach returns the way to the backend, and what to call when it is needed no more.
 func (b *backend) reach(ctx context.Context) (*stream.Upstream, func(), error) {
-	if b.managed != nil {
-		return b.managed.reach(ctx)
+	if b.child != nil {
+		return b.child.reach(ctx)
 	}
 	up := b.upstream
 	if auth := authorization(ctx); b.forwardAuth && auth != "" {

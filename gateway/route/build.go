@@ -32,7 +32,7 @@ func newBackend(ctx context.Context, c *config.Config, entry *config.Model, o Op
 	b.slots = newSlots(cmp.Or(cfg.MaxConcurrent, spoken.Traits().MaxConcurrent))
 	var err error
 	if cfg.Engine != nil {
-		b.managed, err = newManaged(cfg, c.FrameLimit, b.log, o)
+		b.child = &child{engine: newEngine(cfg.Engine, o), cfg: cfg, maxFrame: c.FrameLimit, log: b.log}
 	} else {
 		b.upstream, err = upstream(cfg, cfg.URL, c.FrameLimit, b.log)
 	}
@@ -48,17 +48,6 @@ func newBackend(ctx context.Context, c *config.Config, entry *config.Model, o Op
 		}
 	}
 	return b, nil
-}
-
-func newManaged(cfg *config.Backend, maxFrame int64, log *slog.Logger, o Options) (*managed, error) {
-	var engine Engine = absent{}
-	if o.Engine != nil {
-		var err error
-		if engine, err = o.Engine(cfg.Engine, log); err != nil {
-			return nil, err
-		}
-	}
-	return &managed{engine: engine, cfg: cfg, maxFrame: maxFrame, log: log}, nil
 }
 
 // upstream returns how the backend at url is reached.
@@ -148,8 +137,8 @@ func (b *backend) close(ctx context.Context) error {
 	if b.templates != nil {
 		b.templates.running.Wait()
 	}
-	if b.managed != nil {
-		return b.managed.close(ctx)
+	if b.child != nil {
+		return b.child.close(ctx)
 	}
 	b.upstream.Client.CloseIdleConnections()
 	return nil

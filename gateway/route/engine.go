@@ -1,58 +1,74 @@
 package route
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 
 	"dragoman/adapters/llm"
 	"dragoman/adapters/stream"
 	"dragoman/gateway/config"
+	"dragoman/gateway/managed"
 )
 
-// Engine is a model process that is started when it is wanted and stopped when
-// it has not been for a while. It is safe for concurrent use.
-type Engine interface {
-	// Acquire returns where the engine listens, host:port or unix:PATH, once it
-	// answers. The engine stays until release is called. An error that is not
-	// ctx's says why there is no engine, in its own last words.
+// engine is a model process that is started when it is wanted and stopped when
+// it has not been for a while. It is a *managed.Engine, or a test's.
+type engine interface {
 	Acquire(ctx context.Context) (address string, release func(), err error)
-	// Close stops the engine and waits for its end, at most until ctx ends.
 	Close(ctx context.Context) error
 }
 
-// absent is the engine of a gateway that has none.
-type absent struct{}
-
-func (absent) Acquire(context.Context) (string, func(), error) {
-	return "", nil, errors.New("this gateway has no engine")
+// newEngine returns the engine of cfg, which is not started yet.
+func newEngine(cfg *config.Engine, o Options) engine {
+	if o.engine != nil {
+		return o.engine(cfg)
+	}
+	return managed.New(managed.Options{
+		Binary: o.EngineBinary, Model: cfg.Model, Lib: cmp.Or(cfg.Lib, o.EngineLib),
+		Args: engineArgs(cfg), TTL: cfg.TTL, Log: o.Log,
+	})
 }
 
-func (absent) Close(context.Context) error { return nil }
+// engineArgs returns the flags that the configuration asks for.
+func engineArgs(cfg *config.Engine) []string {
+	var args []string
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"-ctx", cfg.Ctx}, {"-parallel", cfg.Parallel}, {"-threads", cfg.Threads}} {
+		if f.value > 0 {
+			args = append(args, f.name, strconv.Itoa(f.value))
+		}
+	}
+	return args
+}
 
-// managed is the way to a backend that the gateway starts.
-type managed struct {
-	engine   Engine
+// child is the way to a backend that the gateway starts.
+type child struct {
+	engine   engine
 	cfg      *config.Backend
 	maxFrame int64
 	log      *slog.Logger
 
 	mu sync.Mutex
-	at string // what up was made for: a restarted engine may be elsewhere
+	at string // what up was made for: a restarted engine is elsewhere
 	up *stream.Upstream
 }
 
-// reach has the engine started, if need be, and returns the way to it.
-func (m *managed) reach(ctx context.Context) (*stream.Upstream, func(), error) {
-	address, release, err := m.engine.Acquire(ctx)
+// reach has the engine started, if need be, and returns the way to it and what
+// to call when it is needed no more.
+func (c *child) reach(ctx context.Context) (*stream.Upstream, func(), error) {
+	address, release, err := c.engine.Acquire(ctx)
 	if err != nil {
 		return nil, nil, notLoaded(ctx, err)
 	}
-	up, err := m.upstream(address)
+	up, err := c.upstream(address)
 	if err != nil {
 		release()
 		return nil, nil, notLoaded(ctx, err)
@@ -60,36 +76,36 @@ func (m *managed) reach(ctx context.Context) (*stream.Upstream, func(), error) {
 	return up, release, nil
 }
 
-func (m *managed) upstream(address string) (*stream.Upstream, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.up != nil && m.at == address {
-		return m.up, nil
+func (c *child) upstream(address string) (*stream.Upstream, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.up != nil && c.at == address {
+		return c.up, nil
 	}
 	url := address
 	if !strings.HasPrefix(address, "unix:") {
 		url = "http://" + address
 	}
-	up, err := upstream(m.cfg, url, m.maxFrame, m.log)
+	up, err := upstream(c.cfg, url, c.maxFrame, c.log)
 	if err != nil {
 		return nil, fmt.Errorf("reaching the engine: %w", err)
 	}
-	m.closeIdle()
-	m.at, m.up = address, up
+	c.closeIdle()
+	c.at, c.up = address, up
 	return up, nil
 }
 
-func (m *managed) closeIdle() {
-	if m.up != nil {
-		m.up.Client.CloseIdleConnections()
+func (c *child) closeIdle() {
+	if c.up != nil {
+		c.up.Client.CloseIdleConnections()
 	}
 }
 
-func (m *managed) close(ctx context.Context) error {
-	err := m.engine.Close(ctx)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.closeIdle()
+func (c *child) close(ctx context.Context) error {
+	err := c.engine.Close(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closeIdle()
 	return err
 }
 

@@ -3,10 +3,10 @@ package route
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -46,11 +46,11 @@ func engineTable(t *testing.T, a adapters.Adapter, p *process) *Table {
 		Models: []config.Model{{Name: "m", Path: "models.m", Backends: []config.Backend{{
 			Adapter: "native", Model: "m", Engine: &config.Engine{Model: "builtin:stories"},
 		}}}},
-	}, Options{Engine: func(e *config.Engine, _ *slog.Logger) (Engine, error) {
+	}, Options{engine: func(e *config.Engine) engine {
 		if e.Model != "builtin:stories" {
 			t.Errorf("an engine for %q", e.Model)
 		}
-		return p, nil
+		return p
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +97,8 @@ func TestEngineIsHeldWhileItStreams(t *testing.T) {
 }
 
 func TestEngineIsFreedWhenTheRequestFails(t *testing.T) {
-	p := &process{address: strings.TrimPrefix(serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }), "http://")}
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	p := &process{address: strings.TrimPrefix(url, "http://")}
 	a := &asking{dialect: newDialect(adapters.Traits{}), answer: func(context.Context, adapters.Ask, string) (adapters.Template, error) {
 		return nil, errors.New("no template")
 	}}
@@ -136,17 +137,33 @@ func TestEngineThatDoesNotStart(t *testing.T) {
 	}
 }
 
+// TestGatewayWithoutAnEngine: the program is not there, and the answer says so.
 func TestGatewayWithoutAnEngine(t *testing.T) {
 	table, err := New(&config.Config{
 		Adapters: map[string]adapters.Adapter{"native": newDialect(adapters.Traits{Messages: true})},
-		Models:   []config.Model{{Name: "m", Path: "models.m", Backends: []config.Backend{{Adapter: "native", Engine: &config.Engine{}}}}},
-	}, Options{})
+		Models: []config.Model{{Name: "m", Path: "models.m", Backends: []config.Backend{{
+			Adapter: "native", Engine: &config.Engine{Model: "builtin:stories"},
+		}}}},
+	}, Options{EngineBinary: filepath.Join(t.TempDir(), "dragoman-engine")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer table.Close(t.Context())
 	_, err = pick(t, table, "m").Open(t.Context(), chat("hi"))
-	if e := asError(t, err); e.Status != 503 || e.Code != "model_not_loaded" || !strings.Contains(e.Message, "no engine") {
+	if e := asError(t, err); e.Status != 503 || e.Code != "model_not_loaded" || !strings.Contains(e.Message, "not there") {
 		t.Errorf("got %+v", e)
 	}
+	if err := table.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEngineArgs(t *testing.T) {
+	f := func(cfg config.Engine, want ...string) {
+		t.Helper()
+		if got := engineArgs(&cfg); !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	f(config.Engine{})
+	f(config.Engine{Ctx: 512, Parallel: 4, Threads: 2}, "-ctx", "512", "-parallel", "4", "-threads", "2")
 }

@@ -17,10 +17,11 @@ import (
 
 // Options are what a Table needs beyond the configuration.
 type Options struct {
-	Log *slog.Logger // nil: slog.Default()
-	// Engine makes the engine for a model, without starting it. Nil: requests for
-	// such models are answered with 503 model_not_loaded.
-	Engine func(e *config.Engine, log *slog.Logger) (Engine, error)
+	Log          *slog.Logger // nil: slog.Default()
+	EngineBinary string       // the engine program; "": dragoman-engine beside this program
+	EngineLib    string       // folder of llama.cpp's libraries; "": the engine's own choice
+
+	engine func(*config.Engine) engine // for tests
 }
 
 // Table knows all models of one configuration. It is safe for concurrent use.
