@@ -54,11 +54,15 @@ func listenOn(address string) (net.Listener, error) {
 	return net.Listen("unix", path)
 }
 
-// greet says how to talk to the gateway: to a person a line to try.
-func greet(w io.Writer, cfg *config.Config, listeners []net.Listener) {
+// greet says how to talk to the gateway: to a person with a line to try.
+func greet(w io.Writer, log *slog.Logger, cfg *config.Config, listeners []net.Listener) {
 	where := make([]string, len(listeners))
 	for i, ln := range listeners {
 		where[i] = ln.Addr().String()
+	}
+	if cfg.Log.JSON { // a program reads it
+		log.Info("serving", "version", version, "addresses", where)
+		return
 	}
 	fmt.Fprintf(w, "dragoman %s serves the OpenAI API on %s\n", version, strings.Join(where, " and "))
 	address, ok := listeners[0].Addr().(*net.TCPAddr)

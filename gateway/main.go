@@ -77,7 +77,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, err)
 		return 1
 	}
-	greet(stderr, cfg, listeners)
+	greet(stderr, log, cfg, listeners)
 	if err := serve(newServer(cfg, table, log), listeners, cfg.Drain, log); err != nil {
 		log.Error("serving failed", "error", err)
 		return 1

@@ -46,8 +46,10 @@ func (r *request) checkKey() error {
 	}
 	r.ctx.Response.Header.Set("WWW-Authenticate", "Bearer")
 	if missing {
-		return &llm.Error{Status: http.StatusUnauthorized, Type: "invalid_request_error",
-			Message: "You did not provide an API key. Send it in an Authorization header: Bearer YOUR_KEY."}
+		return &llm.Error{
+			Status: http.StatusUnauthorized, Type: "invalid_request_error",
+			Message: "You did not provide an API key. Send it in an Authorization header: Bearer YOUR_KEY.",
+		}
 	}
 	return refusal(http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided.")
 }

@@ -24,6 +24,7 @@ func TestCheck13ContentTypes(t *testing.T) {
 	for _, header := range []string{
 		"X: no content type", "Content-Type: text/plain", "Content-Type: application/x-www-form-urlencoded",
 		"Content-Type: application/json; charset=utf-8", "Content-Type: multipart/form-data; boundary=x",
+		"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA", // Java's own client
 	} {
 		if got := g.do("POST", "/v1/chat/completions", chatBody("hello", false), header); got.StatusCode != 200 {
 			t.Errorf("%s: %d %s", header, got.StatusCode, got.body)

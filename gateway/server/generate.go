@@ -73,8 +73,10 @@ func (j *job) explain(err error) error {
 	case errors.Is(cause, sse.ErrGone):
 		return sse.ErrGone
 	case errors.Is(cause, errStopped):
-		return &llm.Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "stopping",
-			Message: "the server is stopping", RetryAfter: "1", Err: err}
+		return &llm.Error{
+			Status: http.StatusServiceUnavailable, Type: "server_error", Code: "stopping",
+			Message: "the server is stopping", RetryAfter: "1", Err: err,
+		}
 	}
 	return err
 }
