@@ -12,7 +12,7 @@ import (
 // bytes arrive, and compares them with a simple reading of the whole text.
 func FuzzFrames(f *testing.F) {
 	for _, s := range []string{
-		"data: a\r\n\r\nevent: x\ndata: b\ndata:c\n\n", "\ufeffdata: a\r\rdata", ": x\n\nerror: {}\n\n{\"e\":\n1}\n",
+		"data: a\r\ndata: b\r\n\r\nevent: x\ndata: b\ndata:c\n\n", "\ufeffdata: a\r\rdata", ": x\n\nerror: {}\n\n{\"e\":\n1}\n",
 		"{\"a\":1}\n\x00{\"b\":[]}", "[1,{\"a\":\"\\\"]\"}]null true\nnot json\n", "a\r\n\nb",
 	} {
 		f.Add(s)

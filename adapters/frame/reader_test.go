@@ -74,6 +74,7 @@ func TestFrames(t *testing.T) {
 	f(SSE, "event: x\ndata: a\n\ndata: b\n\nevent: y\n\nid: 1\nretry: 5\ndata:c\n\nevent: y\ndata:\n\n", io.EOF, "x|a", "b", "c", "y|")
 	f(SSE, "data:\n\ndata: \n\n", io.EOF)
 	f(SSE, "data: a\r\n\r\ndata: b\n\rdata: c\r\n\n", io.EOF, "a", "b", "c")
+	f(SSE, "data: a\r\ndata: b\r\n\r\ndata: c\rdata: d\r\r", io.EOF, "a\nb", "c\nd")
 	f(SSE, "data: last", io.EOF, "last")
 	f(SSE, "data: {\"a\":1}", io.EOF, `{"a":1}`)
 	f(SSE, "data: x\n\ndata: {\"a\":", cut, "x")

@@ -129,6 +129,7 @@ func TestChoices(t *testing.T) {
 	f(deltas, 2, lines(`{"t":"a","f":"stop"}`), "a!stop / ", "without saying why") // BC-058: never one of two
 	f(grows, 2, lines(`{"t":"a"}`, `{"i":1,"t":"b"}`, `{"t":"aa"}`, `{"i":1,"t":"bb"}`), "aa!stop / bb!stop", "")
 	f(deltas, 2, lines(`{"t":"a"}`, `{"i":2,"t":"b"}`), "a / ", "choice 2 of 2")
+	f(deltas, 2, lines(`{"t":"a","f":"stop"}`, `{"i":1,"f":"stop"}`, `{"i":7,"t":"b"}`), "a!stop / !stop", "")
 	// Where one choice was asked for, an index means nothing.
 	f(deltas, 1, lines(`{"i":0,"t":"a"}`, `{"i":1,"t":"b"}`, `{"i":2,"f":"stop"}`), "ab!stop", "")
 	f(deltas, 0, lines(`{"i":-4,"t":"a","f":"stop"}`), "a!stop", "")

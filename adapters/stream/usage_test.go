@@ -71,10 +71,10 @@ func TestCollect(t *testing.T) {
 	f(deltas, llm.Request{N: 2}, lines(`{"i":1,"t":"b","f":"length"}`, `{"t":"a","f":"stop"}`), "a||null|stop;b||null|length;")
 	f(deltas, llm.Request{}, lines(`{"tool":"{\"a\""}`, `{"tool":":1}"}`, `{"f":"stop"}`), `||[{"ID":"c1","Name":"f","Arguments":"{\"a\":1}"}]|tool_calls;`)
 	// A backend's own non-stream route: the body is one frame for the same decoder.
-	unary := fake{traits: adapters.Traits{Framing: frame.SSE, EndMarker: "[DONE]", Unary: true}}
+	unary := fake{traits: adapters.Traits{Framing: frame.NDJSON, Unary: true}}
 	f(unary, llm.Request{}, "{\n\"t\":\"whole##\",\n\"f\":\"length\"}\n", "whole##||null|length;")
 	f(unary, llm.Request{Stop: []string{"##"}}, `{"t":"whole##","f":"length"}`, "whole||null|stop;")
-	f(unary, llm.Request{Stream: true}, sse(`{"t":"a"}`, `{"f":"stop"}`, "[DONE]"), "a||null|stop;")
+	f(unary, llm.Request{Stream: true}, lines(`{"t":"a"}`, `{"f":"stop"}`), "a||null|stop;")
 }
 
 func TestCollectTooMuch(t *testing.T) {
