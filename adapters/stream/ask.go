@@ -30,7 +30,7 @@ func Asker(up *Upstream, a adapters.Adapter) adapters.Ask {
 			return nil, s.readError(err)
 		}
 		if len(body) > maxAnswer {
-			return nil, llm.Upstream(http.StatusBadGateway, "", "the backend's answer is longer than %d bytes", maxAnswer)
+			return nil, llm.Upstream(http.StatusBadGateway, "", "The backend's answer is longer than %d bytes.", maxAnswer)
 		}
 		return body, nil
 	}

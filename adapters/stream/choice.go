@@ -70,7 +70,7 @@ func (p *pipeline) push(dst []llm.Event, ev *llm.Event) ([]llm.Event, error) {
 		index = 0
 	}
 	if index < 0 || index >= len(p.choices) {
-		return dst, llm.Upstream(http.StatusBadGateway, "", "the backend answered with choice %d of %d", index, len(p.choices))
+		return dst, llm.Upstream(http.StatusBadGateway, "", "The backend answered with choice %d of %d.", index, len(p.choices))
 	}
 	c := &p.choices[index]
 	if c.finish != "" {

@@ -45,7 +45,7 @@ func Collect(s *Stream, maxBytes int) (*Answer, error) {
 			a.Choices[ev.Choice].add(ev)
 		}
 		if size > maxBytes {
-			return nil, llm.Upstream(http.StatusBadGateway, "", "the backend's answer is longer than %d bytes", maxBytes)
+			return nil, llm.Upstream(http.StatusBadGateway, "", "The backend's answer is longer than %d bytes.", maxBytes)
 		}
 	}
 	if err != io.EOF {

@@ -27,20 +27,20 @@ func (up *Upstream) statusError(a adapters.Adapter, resp *http.Response, body []
 		}
 	}
 	said := readMessage(body)
+	answered := fmt.Sprintf("The backend answered with status %d", resp.StatusCode)
 	e := adapters.Failure(resp.StatusCode, said.text)
 	switch {
 	case said.tooLong || e.Status == http.StatusBadRequest && saysTooLong(said.text):
 		e = adapters.ContextLength(said.text)
 	case e.Status == http.StatusBadRequest:
 		e.Code, e.Param = said.code, said.param
-	case e.Code == "upstream_auth":
-		// What a backend says here may hold a part of the key.
-		e.Message = "the backend refused the gateway's credentials"
+	case e.Code == codeAuth: // the message is Failure's: the backend's may hold a part of the key
+		e.Err = errors.New(said.text)
 	default:
-		e.Message = strings.TrimSuffix(fmt.Sprintf("the backend answered with status %d: %s", resp.StatusCode, said.text), ": ")
+		e.Message = answered + ": " + said.text
 	}
-	if e.Message == "" {
-		e.Message = fmt.Sprintf("the backend answered with status %d", resp.StatusCode)
+	if said.text == "" {
+		e.Message = answered + "."
 	}
 	if e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable {
 		e.RetryAfter = resp.Header.Get("Retry-After")
@@ -48,7 +48,10 @@ func (up *Upstream) statusError(a adapters.Adapter, resp *http.Response, body []
 	return up.cleanError(e)
 }
 
-const codeTooLong = "context_length_exceeded"
+const (
+	codeTooLong = "context_length_exceeded"
+	codeAuth    = "upstream_auth"
+)
 
 // decodeError makes the client's error of a decoder's.
 func (s *Stream) decodeError(err error, data []byte) error {
@@ -60,7 +63,7 @@ func (s *Stream) decodeError(err error, data []byte) error {
 		}
 		return e
 	}
-	e = llm.Upstream(http.StatusBadGateway, "", "the backend sent something that is not understood")
+	e = llm.Upstream(http.StatusBadGateway, "", "The backend sent something that is not understood")
 	if said := readMessage(data); said.text != "" {
 		e.Message += ": " + s.up.clean(said.text)
 	}
@@ -89,29 +92,29 @@ func readError(ctx context.Context, during phase, err error) error {
 	if errors.As(err, &u) { // its text holds the URL, and that may hold a key
 		err = u.Err
 	}
-	e := llm.Upstream(http.StatusBadGateway, "", "the connection to the backend failed")
+	e := llm.Upstream(http.StatusBadGateway, "", "The connection to the backend failed.")
 	e.Err = err
 	var dns *net.DNSError
 	var netErr net.Error
 	switch {
 	case errors.Is(err, frame.ErrTooLong):
-		e.Message = "the backend sent too much at once: " + err.Error()
+		e.Message = "The backend sent too much at once: " + err.Error()
 	case errors.As(err, &netErr) && netErr.Timeout():
-		e.Status, e.Message = http.StatusGatewayTimeout, "the backend took too long to answer"
+		e.Status, e.Message = http.StatusGatewayTimeout, "The backend took too long to answer."
 	case errors.Is(err, syscall.ECONNREFUSED):
-		e.Message = "the backend refused the connection"
+		e.Message = "The backend refused the connection."
 	case errors.As(err, &dns):
-		e.Message = "the backend's host name cannot be resolved"
+		e.Message = "The backend's host name cannot be resolved."
 	case during != beforeFirst:
-		e.Message = "the backend's answer broke off"
+		e.Message = "The backend's answer broke off."
 	}
 	return e
 }
 
 func timedOut(during phase) error {
-	e := llm.Upstream(http.StatusGatewayTimeout, "", "the backend stopped in the middle of its answer for too long")
+	e := llm.Upstream(http.StatusGatewayTimeout, "", "The backend stopped in the middle of its answer for too long.")
 	if during == beforeFirst {
-		e.Message = "the backend took too long to answer"
+		e.Message = "The backend took too long to answer."
 	}
 	return e
 }
@@ -128,7 +131,7 @@ func (up *Upstream) cleanError(e *llm.Error) *llm.Error {
 		c.Status = http.StatusBadGateway
 	}
 	if c.Message == "" {
-		c.Message = "the backend failed"
+		c.Message = "The backend failed."
 	}
 	if c.Type == "" {
 		c.Type = "server_error"

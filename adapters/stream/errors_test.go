@@ -87,11 +87,11 @@ func TestMessages(t *testing.T) {
 	f(`"a"`, "a")
 	f("a plain\n  text\x00\x1b[1m\u2028x", `a plain   text\x00\x1b[1m\u2028x`)
 	f("<!doctype html><html><head><title>500 Error</title><style>p{}</style></head><body><h1>Oh</h1><p>a &amp; b<script>x()</script></body></html>", "500 Error Oh a & b")
-	f("", "the backend answered with status 400")
-	f(`{}`, "the backend answered with status 400")
+	f("", "The backend answered with status 400.")
+	f(`{}`, "The backend answered with status 400.")
 	f(strings.Repeat("é", 1000), strings.Repeat("é", 500)+"...")
 	f(strings.Repeat("[", 100_000), strings.Repeat("[", 500)+"...")
-	if got := openError(t, failing(503, nil, "<html><body>busy</body></html>"), deltas); got.Message != "the backend answered with status 503: busy" { // BC-021
+	if got := openError(t, failing(503, nil, "<html><body>busy</body></html>"), deltas); got.Message != "The backend answered with status 503: busy" { // BC-021
 		t.Errorf("got %q", got.Message)
 	}
 }
@@ -138,6 +138,19 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// A key that a shortened quotation cuts in two is cut out all the same, and
+// what a backend says about credentials goes to the log alone.
+func TestPartsOfSecrets(t *testing.T) {
+	up := &Upstream{Secrets: []string{"KEY123456"}}
+	if got := up.clean("not understood: KEY12..."); got != "not understood: ***..." {
+		t.Errorf("got %q", got)
+	}
+	e := openError(t, failing(401, nil, "wrong key: KEY1**56"), deltas)
+	if strings.Contains(e.Message, "KEY") || !strings.Contains(e.Err.Error(), "wrong key") {
+		t.Errorf("got %q, cause %v", e.Message, e.Err)
+	}
+}
+
 func TestTransportErrors(t *testing.T) {
 	f := func(err error, wantStatus int, want string) {
 		t.Helper()
@@ -149,10 +162,10 @@ func TestTransportErrors(t *testing.T) {
 			t.Errorf("%v: got %d %q", err, e.Status, e.Error())
 		}
 	}
-	f(errReset, 502, "the connection to the backend failed")
-	f(io.EOF, 502, "the connection to the backend failed")
-	f(&net.DNSError{Err: "no such host", Name: "gpu1"}, 502, "the backend's host name cannot be resolved")
-	f(&net.DNSError{Err: "timeout", IsTimeout: true}, 504, "the backend took too long to answer")
+	f(errReset, 502, "The connection to the backend failed.")
+	f(io.EOF, 502, "The connection to the backend failed.")
+	f(&net.DNSError{Err: "no such host", Name: "gpu1"}, 502, "The backend's host name cannot be resolved.")
+	f(&net.DNSError{Err: "timeout", IsTimeout: true}, 504, "The backend took too long to answer.")
 }
 
 func TestConnectionRefused(t *testing.T) {
@@ -163,7 +176,7 @@ func TestConnectionRefused(t *testing.T) {
 	address := listener.Addr().String()
 	listener.Close()
 	e := openError(t, upstream(t, "http://"+address), deltas)
-	if e.Status != 502 || e.Message != "the backend refused the connection" || !strings.Contains(e.Err.Error(), address) {
+	if e.Status != 502 || e.Message != "The backend refused the connection." || !strings.Contains(e.Err.Error(), address) {
 		t.Errorf("got %d %q", e.Status, e.Error())
 	}
 }
@@ -178,7 +191,7 @@ func TestCompressedAnswer(t *testing.T) {
 // A redirect is not followed: the keys are for this backend alone.
 func TestRedirect(t *testing.T) {
 	up := failing(307, http.Header{"Location": {"http://elsewhere.test/"}}, "")
-	if e := openError(t, up, deltas); e.Status != 502 || e.Message != "the backend answered with status 307" {
+	if e := openError(t, up, deltas); e.Status != 502 || e.Message != "The backend answered with status 307." {
 		t.Errorf("got %d %q", e.Status, e.Message)
 	}
 }

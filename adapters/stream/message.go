@@ -107,9 +107,21 @@ func htmlText(page string) string {
 // cut out, control characters escaped, and it is not long.
 func (up *Upstream) clean(s string) string {
 	for _, secret := range up.secrets() {
-		s = strings.ReplaceAll(s, secret, "***")
+		s = cutStart(strings.ReplaceAll(s, secret, "***"), secret)
 	}
 	return bounded(strings.TrimSpace(s))
+}
+
+// cutStart cuts out the start of secret at the end of a text that somebody has
+// shortened.
+func cutStart(s, secret string) string {
+	rest, shortened := strings.CutSuffix(s, "...")
+	for n := len(secret) - 1; shortened && n >= minSecret; n-- {
+		if before, ok := strings.CutSuffix(rest, secret[:n]); ok {
+			return before + "***..."
+		}
+	}
+	return s
 }
 
 // bounded escapes what is not printable and ends a long text with an ellipsis.

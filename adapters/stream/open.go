@@ -74,7 +74,7 @@ func (s *Stream) send(a adapters.Adapter, call adapters.Call) (*http.Response, e
 	if resp.StatusCode/100 == 2 {
 		if enc := resp.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
 			resp.Body.Close()
-			return nil, llm.Upstream(http.StatusBadGateway, "", "the backend compressed its answer, which it was asked not to")
+			return nil, llm.Upstream(http.StatusBadGateway, "", "The backend compressed its answer, which it was asked not to.")
 		}
 		return resp, nil
 	}

@@ -107,6 +107,10 @@ func (h *hold) upTo(arena *[]byte, text []byte, n int) []byte {
 		h.kept = append(h.kept, text[len(text)-n:]...)
 		return text[:len(text)-n]
 	}
+	if n == len(h.kept)+len(text) {
+		h.kept = append(h.kept, text...)
+		return nil
+	}
 	all := join(arena, h.kept, text)
 	h.kept = append(h.kept[:0], all[len(all)-n:]...)
 	return all[:len(all)-n]

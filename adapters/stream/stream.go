@@ -156,7 +156,7 @@ func (s *Stream) end(dst []llm.Event, err error) []llm.Event {
 			return dst
 		}
 	}
-	return s.fail(dst, llm.Upstream(http.StatusBadGateway, "", "the backend's answer ended without saying why"))
+	return s.fail(dst, llm.Upstream(http.StatusBadGateway, "", "The backend's answer ended without saying why."))
 }
 
 // fail ends the answer with err, after the text that was kept back. Before

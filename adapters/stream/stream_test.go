@@ -83,7 +83,7 @@ func TestBrokenOff(t *testing.T) {
 	f(plain, "To be or", "To be or", "broke off")
 	f(grows, lines(`{"t":"To be"}`, `{"t":"To be or"}`)+`{"t":"To`, "To be or", "broke off")
 	f(events, sse(`{"t":"x"}`)+"data: [DONE]", "x", "broke off")
-	f(deltas, "", "", "connection to the backend failed")
+	f(deltas, "", "", "connection to the backend failed.")
 	f(deltas, lines(`{"t":"x","f":"stop"}`), "x!stop", "") // complete all the same
 	check(t, deltas, llm.Request{}, lines(`{"t":"x"}`)+`{"t":"y`, nil, "x", "broke off")
 	check(t, events, llm.Request{}, sse(`{"t":"x"}`)+`data: {"t":"y`, nil, "x", "broke off")
