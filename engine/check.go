@@ -22,15 +22,22 @@ func try(ctx context.Context, o options, other *llama.VersionError) error {
 	}
 	out, err := exec.CommandContext(ctx, exe, "-check", "-lib", o.lib).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("%w; a trial with them failed (%w): %s", other, err, lastLine(out))
+		return fmt.Errorf("%w; a trial with them failed (%w): %s", other, err, reason(out))
 	}
 	fmt.Fprintf(os.Stderr, "dragoman-engine: %v; a trial with them went well\n", other)
 	return nil
 }
 
-func lastLine(out []byte) string {
+// reason picks from a failed trial's output the line that says why: the
+// engine's own, or the first, which in a crash comes before the stacks.
+func reason(out []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	return lines[len(lines)-1]
+	for _, line := range lines {
+		if why, ok := strings.CutPrefix(line, "dragoman-engine: "); ok {
+			return why
+		}
+	}
+	return lines[0]
 }
 
 // check generates a story with the built-in model and reports whether it is

@@ -8,142 +8,19 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 
+	"dragoman/engine/llama"
 	"dragoman/engine/stories"
 )
-
-// process is a running engine.
-type process struct {
-	url    string
-	client *http.Client
-	stdin  io.Closer
-	wait   func() error
-	ready  ready
-}
-
-func libDir() string {
-	if dir := os.Getenv(libVariable); dir != "" {
-		return dir
-	}
-	return filepath.Join("..", "bin", "lib")
-}
-
-// start runs an engine with the built-in model; the test's end stops it.
-func start(t testing.TB, args ...string) *process {
-	t.Helper()
-	cmd := command(t.Context(), append([]string{"-model", builtin, "-lib", libDir(), "-supervised"}, args...)...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	p := &process{stdin: stdin, wait: sync.OnceValue(cmd.Wait), url: "http://engine"}
-	t.Cleanup(func() {
-		stdin.Close()
-		p.wait()
-	})
-	line, err := bufio.NewReader(stdout).ReadBytes('\n')
-	if err != nil {
-		t.Fatalf("the engine did not start: %v\n%s", err, stderr.String())
-	}
-	if err := json.Unmarshal(line, &p.ready); err != nil {
-		t.Fatal(err)
-	}
-	network, addr := "tcp", p.ready.Address
-	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
-		network, addr = "unix", path
-	}
-	tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, addr)
-	}}
-	t.Cleanup(tr.CloseIdleConnections)
-	p.client = &http.Client{Transport: tr}
-	return p
-}
-
-// reply is an answer of /generate.
-type reply struct {
-	text   string
-	ids    []int32
-	status int
-	last   struct {
-		Done, Reason string
-		Prompt       int `json:"prompt_tokens"`
-		Completion   int `json:"completion_tokens"`
-		Error        *struct {
-			Code, Message string
-			Context       int `json:"n_ctx"`
-			PromptTokens  int `json:"prompt_tokens"`
-		}
-	}
-}
-
-// generate asks for an answer; settings are members of the request, as JSON.
-func (p *process) generate(t testing.TB, question, settings string) (r reply) {
-	t.Helper()
-	resp, err := p.client.Post(p.url+"/generate", "application/json", strings.NewReader(request(question, settings)))
-	if err != nil {
-		t.Error(err)
-		return r
-	}
-	defer resp.Body.Close()
-	r.status = resp.StatusCode
-	lines := bufio.NewScanner(resp.Body)
-	for lines.Scan() {
-		var tok struct {
-			ID    *int32
-			Text  string
-			Bytes []byte
-		}
-		if err := json.Unmarshal(lines.Bytes(), &tok); err != nil {
-			t.Error(err)
-			return r
-		}
-		if tok.ID == nil {
-			if err := json.Unmarshal(lines.Bytes(), &r.last); err != nil {
-				t.Error(err)
-			}
-			continue
-		}
-		r.ids = append(r.ids, *tok.ID)
-		r.text += tok.Text + string(tok.Bytes)
-	}
-	if err := lines.Err(); err != nil {
-		t.Error(err)
-	}
-	return r
-}
-
-// request is a chat with one question, in the built-in model's template.
-func request(question, settings string) string {
-	q, err := json.Marshal(question)
-	if err != nil {
-		panic(err)
-	}
-	return `{"prompt":[{"text":"<|im_start|>user\n ","special":true},{"text":` + string(q) +
-		`},{"text":"<|im_end|>\n<|im_start|>assistant\n","special":true}],` + settings + `}`
-}
-
-const greedy = `"temperature":0`
 
 func TestStory(t *testing.T) {
 	p := start(t)
@@ -186,8 +63,8 @@ func TestAloneOrInABatchTheAnswersAreEqual(t *testing.T) {
 		}
 		wg.Wait()
 	}
-	f(func(int) string { return greedy })
-	f(func(i int) string { return fmt.Sprintf(`"temperature":0.9,"seed":%d`, i) })
+	f(func(int) string { return greedy + short })
+	f(func(i int) string { return fmt.Sprintf(`"temperature":0.9,"seed":%d`, i) + short })
 }
 
 func TestSeeds(t *testing.T) {
@@ -270,6 +147,41 @@ func TestStopsWithItsParent(t *testing.T) {
 func TestCheck(t *testing.T) {
 	if out, err := command(t.Context(), "-check", "-lib", libDir()).CombinedOutput(); err != nil {
 		t.Errorf("got %v\n%s", err, out)
+	}
+}
+
+// Libraries of another version are tried in a child first.
+func TestOtherLibraries(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		return // the files have other names elsewhere
+	}
+	dir := t.TempDir()
+	from, err := filepath.Abs(libDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if err := os.Symlink(filepath.Join(from, f.Name()), filepath.Join(dir, f.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lib := filepath.Join(dir, "libllama.so")
+	code, err := os.ReadFile(lib)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code = bytes.ReplaceAll(code, []byte(llama.Version+"-dev\x00"), []byte("9.9.9-dev\x00"))
+	if err := errors.Join(os.Remove(lib), os.WriteFile(lib, code, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	got := fails(t, "-lib", dir, "-model", "nowhere.gguf")
+	if !strings.Contains(got, "are version 9.9.9-dev, and this engine is made for "+llama.Version+"; a trial with them went well") ||
+		!strings.Contains(got, "no such model file") {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -139,3 +139,15 @@ func TestModelFile(t *testing.T) {
 		t.Error("builtin:poems exists")
 	}
 }
+
+func TestReason(t *testing.T) {
+	f := func(out, want string) {
+		t.Helper()
+		if got := reason([]byte(out)); got != want {
+			t.Errorf("%q: got %q, want %q", out, got, want)
+		}
+	}
+	f("", "")
+	f("a warning\ndragoman-engine: wrote \"x\"\n", `wrote "x"`)
+	f("SIGSEGV: segmentation violation\n\ngoroutine 1 [running]:\n", "SIGSEGV: segmentation violation")
+}

@@ -77,7 +77,7 @@ func Open(opt Options) (*Model, error) {
 		return nil, fmt.Errorf("%s (%s) is not a model that continues text", filepath.Base(opt.File), info.Architecture)
 	}
 	m.context = contextSize(opt.Context, int(llama.ModelNCtxTrain(m.model)))
-	if err := m.open(opt, info.Size); err != nil {
+	if err := m.open(opt); err != nil {
 		m.Close()
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func contextSize(asked, trained int) int {
 }
 
 // open makes the context, the sequences' memory and the batch.
-func (m *Model) open(opt Options, size int64) error {
+func (m *Model) open(opt Options) error {
 	logged.reset()
 	p := llama.ContextDefaultParams()
 	p.NCtx = uint32(m.context * opt.Parallel)
@@ -107,8 +107,10 @@ func (m *Model) open(opt Options, size int64) error {
 	p.NUbatch = min(p.NBatch, 512)
 	p.NOutputsMax = uint32(opt.Parallel)
 	p.NThreads, p.NThreadsBatch = int32(opt.Threads), int32(opt.Threads)
-	if size <= tinyModel {
-		// Measured with the built-in model on a CPU: it triples a step's cost.
+	if llama.ModelNEmbd(m.model) < 64*llama.ModelNHead(m.model) {
+		// llama.cpp's dot products of fewer than 64 numbers use no vectors on
+		// processors with AVX-512, and flash attention is all dot products: with
+		// heads of 32 numbers it made a step three times as dear.
 		p.FlashAttentionType = llama.FlashAttentionTypeDisabled
 	}
 	p.NoPerf = 1

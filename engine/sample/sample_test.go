@@ -79,9 +79,13 @@ func TestKeepsWhatTheDefinitionKeeps(t *testing.T) {
 	for _, n := range []int{1, 2, 40, 300, 5000} {
 		logits := randomLogits(r, n)
 		for _, p := range []Params{
-			{Temperature: 1, TopP: 1, MinP: 0.01}, {Temperature: 0.8, TopK: 40, TopP: 0.95, MinP: 0.05},
-			{Temperature: 1, TopP: 0.9}, {Temperature: 3, TopP: 0.99}, {Temperature: 0.1, TopP: 0.5},
-			{Temperature: 2, TopP: 1, TopK: 2000}, {Temperature: 1.5, TopK: 7, TopP: 0.7},
+			{Temperature: 1, TopP: 1, MinP: 0.01},
+			{Temperature: 0.8, TopK: 40, TopP: 0.95, MinP: 0.05},
+			{Temperature: 1, TopP: 0.9},
+			{Temperature: 3, TopP: 0.99},
+			{Temperature: 0.1, TopP: 0.5},
+			{Temperature: 2, TopP: 1, TopK: 2000},
+			{Temperature: 1.5, TopK: 7, TopP: 0.7},
 		} {
 			s := New(p)
 			_, top := argmax(logits)

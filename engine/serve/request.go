@@ -78,8 +78,10 @@ func readBody(w http.ResponseWriter, r *http.Request, body any) bool {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		writeError(w, problem{Status: http.StatusRequestEntityTooLarge, Code: "request_too_large",
-			Message: fmt.Sprintf("The request is larger than %d bytes.", MaxBody)})
+		writeError(w, problem{
+			Status: http.StatusRequestEntityTooLarge, Code: "request_too_large",
+			Message: fmt.Sprintf("The request is larger than %d bytes.", MaxBody),
+		})
 		return false
 	case err != nil:
 		writeError(w, invalid("The request could not be read whole."))
