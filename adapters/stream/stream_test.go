@@ -228,3 +228,26 @@ func TestEndTexts(t *testing.T) {
 	f("Hi</s>xyz", "Hi</s>x!stop", "yz")
 	check(t, marked, llm.Request{}, "Hi</s>", errReset, "Hi</s>", "broke off")
 }
+
+// An answer that is cut after any of its frames is an error and has no finish,
+// properly ended or not.
+func TestCutAfterEveryFrame(t *testing.T) {
+	f := func(a fake, join func(...string) string, frames ...string) {
+		t.Helper()
+		for n := range frames {
+			for _, end := range []error{nil, errReset} {
+				body := ""
+				if n > 0 {
+					body = join(frames[:n]...)
+				}
+				for name, r := range chunkings(body, end) {
+					if got := play(t, a, &llm.Request{Stop: []string{"##"}}, r); got.err == nil || strings.Contains(got.text, "!") {
+						t.Errorf("%q, %s, %v: got %q, %v", body, name, end, got.text, got.err)
+					}
+				}
+			}
+		}
+	}
+	f(deltas, lines, `{"t":"a"}`, `{"t":"b#"}`, `{"r":"c"}`, `{"tool":"{}"}`, `{"f":"stop"}`)
+	f(events, sse, `{"t":"a"}`, `{"t":"b"}`, `{"t":"c","f":"length"}`)
+}
