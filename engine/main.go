@@ -132,7 +132,13 @@ func run(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	defer ln.Close()
+	// Loading may take minutes and cannot be interrupted from inside.
+	loaded := context.AfterFunc(ctx, func() {
+		ln.Close()
+		os.Exit(1)
+	})
 	e, err := open(ctx, o)
+	loaded()
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (m *Model) readVocab() {
 		if llama.VocabIsEOG(m.vocab, id) {
 			m.ends[int32(id)] = true
 		}
-		if attr&parsed != 0 || markup(text) {
+		if text != "" && (attr&parsed != 0 || markup(text)) {
 			m.specialIDs[int32(id)] = true
 			m.specials = append(m.specials, prompt.Special{
 				Text: text, ID: int32(id),
