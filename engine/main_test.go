@@ -60,7 +60,7 @@ func TestCommandLine(t *testing.T) {
 	f("flag provided but not defined", "-nonsense")
 	f("listening on 127.0.0.1:x", "-model", "m", "-listen", "127.0.0.1:x")
 	f("llama.cpp libraries not found in", "-model", "m", "-lib", t.TempDir())
-	f("run make engine", "-model", "m", "-lib", t.TempDir())
+	f("run make build-engine", "-model", "m", "-lib", t.TempDir())
 }
 
 func TestDefaultLib(t *testing.T) {

@@ -157,7 +157,7 @@ var errNoLibs = errors.New("no such library")
 func missing(dir string) error {
 	for _, name := range libraryNames {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return fmt.Errorf("llama.cpp libraries not found in %s (%s: %w): run make engine, or name another folder with -lib or DRAGOMAN_LLAMA_LIB",
+			return fmt.Errorf("llama.cpp libraries not found in %s (%s: %w): run make build-engine, or name another folder with -lib or DRAGOMAN_LLAMA_LIB",
 				dir, name, errNoLibs)
 		}
 	}

@@ -182,7 +182,7 @@ func TestEarlyExit(t *testing.T) {
 func TestNoProgram(t *testing.T) {
 	e := start(t, "good", func(o *Options) { o.Binary = "/nowhere/dragoman-engine" })
 	_, _, err := e.Acquire(t.Context())
-	if want := "the engine for good did not start: the engine program is not there: /nowhere/dragoman-engine (make engine builds it)"; err == nil || err.Error() != want {
+	if want := "the engine for good did not start: the engine program is not there: /nowhere/dragoman-engine (make build-engine builds it)"; err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }
