@@ -99,12 +99,14 @@ func TestBC021WorkerErrors(t *testing.T) {
 	}
 	busy := `{"text":"worker busy","error_code":50001}␀`
 	harness.Play(t, harness.Case{Adapter: "fastchat", Script: busy, Shape: "HTTP 502", Status: 502})
-	harness.Play(t, harness.Case{Adapter: "fastchat", Script: fastchat("Hi", "") + busy, Shape: "R C E D", Text: "Hi", Status: 502,
+	harness.Play(t, harness.Case{
+		Adapter: "fastchat", Script: fastchat("Hi", "") + busy, Shape: "R C E D", Text: "Hi", Status: 502,
 		Check: func(t *testing.T, s *harness.Stream) {
 			if !strings.Contains(s.Err.Message, "worker busy") {
 				t.Errorf("the message %q lacks the worker's words", s.Err.Message)
 			}
-		}})
+		},
+	})
 }
 
 // BC-022: error lines inside a stream were dropped or shown as syntax errors.

@@ -8,15 +8,13 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"strings"
-	"time"
 )
 
 // step is one write of a backend.
 type step struct {
 	data  []byte
-	pause time.Duration // before the write
-	gate  bool          // wait until the test says so, before the write
-	reset bool          // drop the connection instead of writing
+	gate  bool // wait until the test says so, before the write
+	reset bool // drop the connection instead of writing
 }
 
 var mark = regexp.MustCompile(`[␀⏎¦⟂⏸]|<[0-9A-F]{2}(?: [0-9A-F]{2})*>`)
