@@ -18,7 +18,7 @@ func frame(text, finish string) string {
 	return fmt.Sprintf(`{"text": %s, "error_code": 0, "usage": {"prompt_tokens": 12, "completion_tokens": 5, "total_tokens": 17}, "finish_reason": %s}␀¦`, quoted, finish)
 }
 
-const failure = `{"text": "the worker is out of memory", "error_code": 50002}␀`
+const failure = `{"text": "the worker is out of memory", "error_code": 50001}␀`
 
 // PirateWorker answers as a FastChat model worker that serves vicuna: the
 // pirate's words, or, where the prompt says so, an error first ("fail first"),
