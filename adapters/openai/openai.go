@@ -4,8 +4,8 @@
 // it, number for number and with members unknown here; only what the gateway
 // decides is replaced.
 //
-// The path of a call begins with /v1; package stream leaves that out where the
-// backend's URL names a path of its own.
+// Calls go to /v1/chat/completions and /v1/completions below the backend's URL;
+// a version at the end of that URL takes the place of this /v1 (stream.Join).
 package openai
 
 import (

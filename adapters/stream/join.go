@@ -2,11 +2,15 @@ package stream
 
 import "strings"
 
-// Join appends path to a backend's base URL. Both may have a query, which are
-// joined too. Where base already ends with the beginning of path, in whole
-// segments, that part is not repeated: http://h/v1 and http://h/v1/chat both
-// give http://h/v1/chat for the path /v1/chat. A base that begins with unix:
-// names a socket, which the Client knows how to reach.
+// Join appends path to a backend's base URL. Both may have a query, and those
+// are joined too. Where base ends in a version and path begins with one (v and
+// digits, a segment of its own), base's takes the place of path's: for the path
+// /v1/chat, http://h and http://h/v1 both give http://h/v1/chat, and
+// http://h/api/v4 gives http://h/api/v4/chat. A slash at the end of base means
+// nothing. A base that begins with unix: names a socket, which the Client knows
+// how to reach.
+//
+// This is the only place that knows the rule.
 func Join(base, path string) string {
 	if strings.HasPrefix(base, "unix:") {
 		base = "http://localhost"
@@ -14,20 +18,15 @@ func Join(base, path string) string {
 	base, baseQuery, _ := strings.Cut(base, "?")
 	path, query, _ := strings.Cut(path, "?")
 	base = strings.TrimRight(base, "/")
-	path = "/" + strings.TrimLeft(path, "/")
-	root := len(base) // where the path of base begins
-	if _, rest, ok := strings.Cut(base, "://"); ok {
-		if i := strings.IndexByte(rest, '/'); i >= 0 {
-			root = len(base) - len(rest) + i
-		}
+	path = strings.TrimLeft(path, "/")
+	first, rest, _ := strings.Cut(path, "/")
+	if own := base[strings.LastIndexByte(base, '/')+1:]; isVersion(first) && isVersion(own) && !strings.HasSuffix(base, "://"+own) {
+		path = rest // own is no host: it has a path before it
 	}
-	for i := root; i < len(base); i++ {
-		if base[i] == '/' && strings.HasPrefix(path+"/", base[i:]+"/") {
-			base = base[:i]
-			break
-		}
+	url := base
+	if path != "" {
+		url += "/" + path
 	}
-	url := base + path
 	if baseQuery != "" && query != "" {
 		baseQuery += "&"
 	}
@@ -35,4 +34,10 @@ func Join(base, path string) string {
 		url += "?" + q
 	}
 	return url
+}
+
+// isVersion reports whether segment is a version such as v1.
+func isVersion(segment string) bool {
+	digits, ok := strings.CutPrefix(segment, "v")
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
 }

@@ -106,7 +106,7 @@ func (p *parser) server(path string, b *Backend, c *Config) {
 	if b.URL == "" {
 		p.bad(path+".url", "is missing, such as http://127.0.0.1:8080")
 	} else {
-		b.URL = p.backendURL(path+".url", b.URL)
+		b.URL = p.backendURL(path+".url", b)
 	}
 	p.proxyURL(path+".proxy", b.Proxy)
 	p.keys(path, b)

@@ -26,11 +26,11 @@ type Backend struct {
 	// URL is where the server listens: http or https, host, optional port, and a
 	// path and a query of its own if there are any. The adapter's path goes after
 	// the path, before the query: with http://h:1/x?api-version=1 the adapter's
-	// /generate is http://h:1/x/generate?api-version=1. Where the one begins as
-	// the other ends, that part is not doubled: http://h:1 and http://h:1/v1 are
-	// the same to an adapter whose path is /v1/chat/completions. A slash at the
-	// end means nothing. A whole route such as http://h:1/v1/chat/completions is
-	// refused: the adapter knows it.
+	// /generate is http://h:1/x/generate?api-version=1. A version at its end (v
+	// and digits: /v1, /api/paas/v4) takes the place of one that the adapter's
+	// path begins with: to openai, which calls /v1/chat/completions, http://h:1 and
+	// http://h:1/v1 are the same. A slash at the end means nothing. A whole route
+	// such as http://h:1/v1/chat/completions is refused: the adapter knows it.
 	URL string `yaml:"url"`
 	// Engine is set for a model that the bundled engine serves.
 	Engine *Engine `yaml:"engine"`

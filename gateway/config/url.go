@@ -5,17 +5,18 @@ import (
 	"strings"
 )
 
-// routes are ends of paths that adapters add themselves. A URL that ends in one
-// was copied from a curl call.
+// routes are ends of paths that shipped adapters add themselves. A URL that ends
+// in one was copied from a curl call.
 var routes = []string{
 	"/chat/completions", "/completions", "/completion", "/embeddings",
 	"/generate", "/generate_stream", "/worker_generate", "/worker_generate_stream",
 	"/api/chat", "/models",
 }
 
-// backendURL checks a backend's URL by the rule at Backend.URL and returns it
-// without trailing slash.
-func (p *parser) backendURL(path, text string) string {
+// backendURL checks b's URL by the rule at Backend.URL and returns it without
+// trailing slash.
+func (p *parser) backendURL(path string, b *Backend) string {
+	text := b.URL
 	u, err := url.Parse(text)
 	shown := p.env.shown(text)
 	switch {
@@ -30,7 +31,9 @@ func (p *parser) backendURL(path, text string) string {
 	case u.Fragment != "" || strings.HasSuffix(text, "#"):
 		p.bad(path, "must not have a #fragment: %s", shown)
 	default:
-		p.noRoute(path, u)
+		if p.shipped.adapters[b.Adapter] != nil {
+			p.noRoute(path, u)
+		}
 		u.Path = strings.TrimRight(u.Path, "/")
 		u.RawPath = strings.TrimRight(u.RawPath, "/")
 		return u.String()

@@ -124,6 +124,8 @@ func TestBC079BaseURLs(t *testing.T) {
 	f("/v1/", path)
 	f("/base/v1", "/base"+path)
 	f("/v1?api-version=1", path+"?api-version=1")
+	f("/x?api-version=1", "/x"+path+"?api-version=1")
+	f("/api/paas/v4", "/api/paas/v4/chat/completions")
 	f("/v1/chat/completions", "")
 	f("/v1/chat/completions/", "")
 }
