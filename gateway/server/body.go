@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/valyala/fasthttp"
+
 	"dragoman/adapters/llm"
 	"dragoman/gateway/sse"
 )
@@ -21,6 +23,26 @@ type upload struct {
 	failed bool // the rest of the connection's bytes means nothing any more
 }
 
+// tooLargeMark stands in the header of a request whose body is over the limit.
+// No client can send it: it is not a name that fasthttp lets in.
+const tooLargeMark = "body too large"
+
+// beforeBody is fasthttp's hook between header and body. fasthttp waits for the
+// first byte of a body before it calls the handler: with HeaderTimeout, were it
+// not for this. A body that is too large is not waited for: it is taken off
+// the request, whose connection ends with the reply.
+func (s *Server) beforeBody(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	if int64(h.ContentLength()) > s.o.BodyLimit {
+		h.Set(tooLargeMark, "1")
+		h.SetContentLength(0)
+		h.Del("Expect")
+	}
+	return fasthttp.RequestConfig{ReadTimeout: s.o.BodyTimeout}
+}
+
+// tooLarge reports whether beforeBody took the body off the request.
+func (r *request) tooLarge() bool { return len(r.ctx.Request.Header.Peek(tooLargeMark)) > 0 }
+
 // readBody returns the request's body in memory of its own. What is too large,
 // too slow, encoded or broken is an *llm.Error; a client that left is ErrGone.
 func (r *request) readBody() ([]byte, error) {
@@ -30,7 +52,7 @@ func (r *request) readBody() ([]byte, error) {
 			"content-encoding %.40q is not supported; send the body as it is", coding)
 	}
 	limit, size := r.s.o.BodyLimit, int64(h.ContentLength()) // negative: not said
-	if size > limit {
+	if r.tooLarge() {
 		return nil, tooLarge(limit)
 	}
 	body := make([]byte, 0, max(512, min(size+1, 64<<10))) // no more than arrives is worth
@@ -73,16 +95,20 @@ func uploadError(err error) error {
 // readSome reads from the body within its time: BodyTimeout, and more for what
 // has arrived, so that a large body may take long and a trickle may not.
 func (r *request) readSome(p []byte) (int, error) {
-	body := r.ctx.RequestBodyStream()
-	if body == nil {
-		return 0, io.EOF
-	}
 	u := &r.upload
 	if u.begun.IsZero() {
 		u.begun = time.Now()
 	}
 	earned := time.Duration(u.read) * time.Second / bodyMinRate
-	if err := r.ctx.SetReadDeadline(u.begun.Add(r.s.o.BodyTimeout + earned)); err != nil {
+	return r.readUntil(u.begun.Add(r.s.o.BodyTimeout+earned), p)
+}
+
+func (r *request) readUntil(deadline time.Time, p []byte) (int, error) {
+	body, u := r.ctx.RequestBodyStream(), &r.upload
+	if body == nil {
+		return 0, io.EOF
+	}
+	if err := r.ctx.SetReadDeadline(deadline); err != nil {
 		return 0, err
 	}
 	n, err := body.Read(p)
@@ -94,15 +120,16 @@ func (r *request) readSome(p []byte) (int, error) {
 // discardBody reads what the handler left of the body, so that it is not taken
 // for the next request. It returns false if that is more than it is worth.
 func (r *request) discardBody() bool {
-	if r.upload.failed || int64(r.ctx.Request.Header.ContentLength())-r.upload.read > drainAtMost {
+	if r.upload.failed || r.tooLarge() || int64(r.ctx.Request.Header.ContentLength())-r.upload.read > drainAtMost {
 		return false
 	}
+	deadline := time.Now().Add(min(drainFor, r.s.o.BodyTimeout))
 	var buf []byte
 	for left := drainAtMost; left > 0; {
 		if buf == nil {
 			buf = make([]byte, 16<<10)
 		}
-		n, err := r.readSome(buf)
+		n, err := r.readUntil(deadline, buf)
 		if err != nil {
 			return err == io.EOF
 		}

@@ -78,9 +78,48 @@ func TestCheck16BodyOverTheLimit(t *testing.T) {
 			}
 		}
 	}
-	f(true, limit+1)
-	f(true, 1<<20)
+	f(false, limit+1)
 	f(false, 1<<20+1)
+}
+
+// An announced size is enough to refuse, even if nothing or next to nothing of
+// the body ever comes. The test would end by its guard, with a 408.
+func TestBC080AnnouncedSize(t *testing.T) {
+	g := hello(t, Options{HeaderTimeout: 10 * guard, BodyTimeout: 10 * guard})
+	for _, header := range []string{"X: y", "Expect: 100-continue"} {
+		for _, first := range []string{"", "{", chatBody("hello", false)} {
+			w := g.dial()
+			w.send("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n%s\r\nContent-Length: 1073741824\r\n\r\n%s", header, first)
+			got := w.reply("POST")
+			wantError(t, got, 413, "invalid_request_error", "request_too_large")
+			if !got.Close {
+				t.Errorf("%s, %d bytes: the connection stays", header, len(first))
+			}
+		}
+	}
+}
+
+// Also the first bytes of a body are bounded by the body's time, not by the
+// header's. The test would end by its guard.
+func TestSmallBodyFallsUnderTheBodysTime(t *testing.T) {
+	g := hello(t, Options{HeaderTimeout: 10 * guard, BodyTimeout: 100 * time.Millisecond})
+	body := chatBody("hello", false)
+	for _, first := range []int{0, 1, 20} {
+		w := g.dial()
+		w.send("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body[:first])
+		wantError(t, w.reply("POST"), 408, "invalid_request_error", "timeout")
+	}
+}
+
+// Who is refused need not send the rest first.
+func TestRefusedInTheMiddleOfTheBody(t *testing.T) {
+	g := hello(t, Options{Keys: []string{"sk-secret"}, BodyTimeout: 10 * guard})
+	w := g.dial()
+	w.send("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n{")
+	got := w.reply("POST")
+	if got.StatusCode != 401 || !got.Close {
+		t.Errorf("got %d, close %v", got.StatusCode, got.Close)
+	}
 }
 
 // A client that writes everything before it reads must find the answer too.

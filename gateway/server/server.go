@@ -62,7 +62,8 @@ const (
 	lastWords   = 3 * time.Second // for cancelled requests to end by themselves
 	lingerFor   = 2 * time.Second // how long a refused client may go on sending
 	bodyMinRate = 64 << 10        // bytes per second that prolong BodyTimeout
-	drainAtMost = 1 << 20         // bytes of an unread body that are read to keep a connection
+	drainAtMost = 1 << 20         // bytes of an unread body that are read to keep a connection,
+	drainFor    = time.Second     // if they come soon: the reply waits for them
 )
 
 // errStopped is the cause with which Shutdown cancels what still runs.
@@ -91,19 +92,22 @@ func New(o Options) *Server {
 	s := &Server{o: o, log: cmp.Or(o.Log, slog.Default()), keys: hashKeys(o.Keys)}
 	s.base, s.stop = context.WithCancelCause(context.Background())
 	s.fast = &fasthttp.Server{
-		Handler:      s.serve,
-		ErrorHandler: s.refuse,
-		ConnState:    s.conns.note,
-		Logger:       fastLog{s.log},
+		Handler:        s.serve,
+		ErrorHandler:   s.refuse,
+		HeaderReceived: s.beforeBody,
+		ConnState:      s.conns.note,
+		Logger:         fastLog{s.log},
 
 		ReadBufferSize: readBuffer,
-		ReadTimeout:    o.HeaderTimeout, // the handler sets its own for the body
+		ReadTimeout:    o.HeaderTimeout, // beforeBody and readSome set another for the body
 		IdleTimeout:    o.IdleTimeout,
 
 		// The handler reads the body, so that it can refuse one unread and
 		// bound its time. WriteTimeout would bound a whole stream: conn.Write
-		// bounds each write instead.
+		// bounds each write instead. Of the body fasthttp reads first what is
+		// less than MaxRequestBodySize and 8 KiB: it bounds nothing else here.
 		StreamRequestBody:            true,
+		MaxRequestBodySize:           1,
 		DisablePreParseMultipartForm: true,
 		NoDefaultServerHeader:        true,
 		NoDefaultContentType:         true,
