@@ -202,8 +202,8 @@ func TestDefaultsAreNeverNeeds(t *testing.T) {
 	wantNeeds(t, completion(`"n":1,"best_of":1,"suffix":"","echo":false,"logprobs":null,"logit_bias":{}`), "")
 }
 
-// The request is the one that openai-go's own tests send, which has every
-// parameter at once.
+// Written by hand, with the parameters of the API's reference at once, as the
+// generated tests of OpenAI's clients send them; it is no recording of those.
 func TestCheck44_AllParametersAtOnce(t *testing.T) {
 	body, err := os.ReadFile("testdata/all_parameters.json")
 	if err != nil {
