@@ -103,10 +103,3 @@ type Rendered struct {
 type Templater interface {
 	Template(ctx context.Context, ask Ask, model string) (Template, error)
 }
-
-// ErrorDecoder is implemented by adapters that understand the error bodies of
-// their backend better than the shared rule does. A nil result falls back to
-// that rule. The message is bounded and cleaned by the caller.
-type ErrorDecoder interface {
-	DecodeError(status int, header http.Header, body []byte) *llm.Error
-}

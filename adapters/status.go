@@ -3,6 +3,7 @@ package adapters
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"dragoman/adapters/jsonscan"
 	"dragoman/adapters/llm"
@@ -11,13 +12,17 @@ import (
 // Failure returns what the client shall see when a backend fails with an HTTP
 // status, or with a code in a frame that means one. message is the backend's own.
 //
-//	400, 413, 422            400 invalid_request_error: the request itself is at fault
+//	400, 413, 422            400 invalid_request_error: the request itself is at fault;
+//	                         context_length_exceeded if the message says that
 //	401, 403; 404            502 upstream_auth; 502 upstream_not_found: the gateway is
 //	429; 503, 529; 408, 504  429; 503; 504
 //	any other                502
 func Failure(status int, message string) *llm.Error {
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		if saysTooLong(message) {
+			return ContextLength(message)
+		}
 		return llm.Invalid("", "", "%s", message)
 	case http.StatusUnauthorized, http.StatusForbidden:
 		// What a backend says here may hold a part of the key.
@@ -34,10 +39,27 @@ func Failure(status int, message string) *llm.Error {
 	return llm.Upstream(http.StatusBadGateway, "", "%s", message)
 }
 
+const codeTooLong = "context_length_exceeded"
+
 // ContextLength returns the error of a request that is longer than the model's
 // context, which clients know by its code.
 func ContextLength(message string) *llm.Error {
-	return llm.Invalid("messages", "context_length_exceeded", "%s", message)
+	return llm.Invalid("messages", codeTooLong, "%s", message)
+}
+
+// saysTooLong reports whether an error text means that the prompt does not fit
+// the model's context: OpenAI and vLLM, llama.cpp, Ollama, TGI.
+func saysTooLong(text string) bool {
+	text = strings.ToLower(text)
+	for _, words := range []string{
+		"maximum context length", "context length exceeded", "exceeds the available context size",
+		"exceeds the context window", "exceeds the maximum context", "prompt is too long", "tokens + `max_new_tokens`",
+	} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxDepth bounds the nesting of JSON in frames; no protocol comes near it.

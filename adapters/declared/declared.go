@@ -1,6 +1,7 @@
 package declared
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -167,14 +168,7 @@ func (d *decoder) reason() (llm.Finish, error) {
 
 // failure is the error that the frame tells of.
 func (d *decoder) failure() *llm.Error {
-	message := word(d.at(d.message))
-	if value := d.found[d.failed.slot]; message == "" && len(value) > 0 {
-		message = word(value)
-		for name, v := range jsonscan.All(value) {
-			if string(name) == "message" {
-				message = word(v)
-			}
-		}
-	}
-	return adapters.Failure(d.statuses[word(d.at(d.code))], message)
+	said := adapters.ReadProblem(d.found[d.failed.slot])
+	said.Message = cmp.Or(word(d.at(d.message)), said.Message)
+	return said.Failure(d.statuses[word(d.at(d.code))])
 }

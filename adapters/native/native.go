@@ -7,7 +7,6 @@ package native
 import (
 	"encoding/base64"
 	"fmt"
-	"net/http"
 	"strconv"
 
 	"dragoman/adapters"
@@ -22,7 +21,6 @@ type Adapter struct{}
 var _ interface {
 	adapters.Adapter
 	adapters.Templater
-	adapters.ErrorDecoder
 } = Adapter{}
 
 var traits = adapters.Traits{
@@ -90,7 +88,7 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 		case "completion_tokens":
 			ev.Usage.Completion, ev.Usage.Has = adapters.Int(value), true
 		case "error":
-			return dst, failure(http.StatusBadGateway, value)
+			return dst, adapters.ReadProblem(value).Failure(0)
 		}
 	}
 	if done != nil {
@@ -99,36 +97,4 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 		}
 	}
 	return append(dst, ev), nil
-}
-
-// DecodeError implements adapters.ErrorDecoder.
-func (Adapter) DecodeError(status int, header http.Header, body []byte) *llm.Error {
-	if adapters.CheckJSON(body) != nil {
-		return nil
-	}
-	for name, value := range jsonscan.All(body) {
-		if string(name) == "error" {
-			e := failure(status, value)
-			e.RetryAfter = header.Get("Retry-After")
-			return e
-		}
-	}
-	return nil
-}
-
-// failure is the engine's error object as the client shall see it.
-func failure(status int, object []byte) *llm.Error {
-	var code, message string
-	for name, value := range jsonscan.All(object) {
-		switch string(name) {
-		case "code":
-			code = adapters.Text(value)
-		case "message":
-			message = adapters.Text(value)
-		}
-	}
-	if code == "context_length_exceeded" {
-		return adapters.ContextLength(message)
-	}
-	return adapters.Failure(status, message)
 }

@@ -24,11 +24,9 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 	if err := adapters.CheckJSON(fr.Data); err != nil {
 		return dst, err
 	}
-	if fr.Event == "error" {
-		return dst, reported(fr.Data).failure()
-	}
 	d.text, d.reasoning = d.text[:0], d.reasoning[:0]
 	var choices, usage []byte
+	failed := fr.Event == "error"
 	for name, value := range jsonscan.All(fr.Data) {
 		switch string(name) {
 		case "choices":
@@ -36,18 +34,15 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 		case "usage":
 			usage = value
 		case "error":
-			if !adapters.IsNull(value) {
-				return dst, readProblem(value).failure()
-			}
+			failed = failed || !adapters.IsNull(value)
 		case "object":
-			if string(value) == `"error"` {
-				return dst, readProblem(fr.Data).failure()
-			}
+			failed = failed || string(value) == `"error"`
 		case "error_code": // FastChat's own API server
-			if adapters.Int(value) != 0 {
-				return dst, readProblem(fr.Data).failure()
-			}
+			failed = failed || adapters.Int(value) != 0
 		}
+	}
+	if failed {
+		return dst, adapters.ReadProblem(fr.Data).Failure(0)
 	}
 	first := len(dst)
 	position := 0

@@ -9,21 +9,15 @@
 package openai
 
 import (
-	"net/http"
-
 	"dragoman/adapters"
 	"dragoman/adapters/frame"
-	"dragoman/adapters/llm"
 )
 
 // Adapter speaks OpenAI's chat completions and completions. The zero value is
 // ready.
 type Adapter struct{}
 
-var _ interface {
-	adapters.Adapter
-	adapters.ErrorDecoder
-} = Adapter{}
+var _ adapters.Adapter = Adapter{}
 
 var traits = adapters.Traits{
 	Framing:     frame.SSE,
@@ -41,18 +35,3 @@ var traits = adapters.Traits{
 
 // Traits implements adapters.Adapter.
 func (Adapter) Traits() *adapters.Traits { return &traits }
-
-// DecodeError implements adapters.ErrorDecoder.
-func (Adapter) DecodeError(status int, header http.Header, body []byte) *llm.Error {
-	if adapters.CheckJSON(body) != nil {
-		return nil
-	}
-	said := reported(body)
-	if said.message == "" {
-		return nil
-	}
-	said.status = status
-	e := said.failure()
-	e.RetryAfter = header.Get("Retry-After")
-	return e
-}

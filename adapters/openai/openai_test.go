@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 
@@ -9,33 +8,6 @@ import (
 	"dragoman/adapters/jsonscan"
 	"dragoman/adapters/llm"
 )
-
-func TestDecodeError(t *testing.T) {
-	f := func(status int, body string, want int, code, message string) {
-		t.Helper()
-		e := Adapter{}.DecodeError(status, nil, []byte(body))
-		if e == nil || e.Status != want || e.Code != code || e.Message != message {
-			t.Errorf("%s: got %+v", body, e)
-		}
-	}
-	f(400, `{"error":{"message":"bad n","type":"invalid_request_error","code":"invalid_value"}}`, 400, "invalid_value", "bad n")
-	// BC-065: llama-server's way to say that the prompt is too long.
-	f(400, `{"error":{"code":400,"type":"exceed_context_size_error","message":"9 > 4","n_prompt_tokens":9,"n_ctx":4}}`,
-		400, "context_length_exceeded", "9 > 4")
-	f(401, `{"error":{"message":"wrong key sk-1"}}`, 502, "upstream_auth", "The backend refused the gateway's credentials.")
-	f(429, `{"error":"slow down"}`, 429, "upstream_error", "slow down")
-	f(500, `{"object":"error","message":"boom"}`, 502, "upstream_error", "boom")
-	f(422, `{"message":"no such field"}`, 400, "", "no such field")
-	busy := http.Header{"Retry-After": {"3"}}
-	if e := (Adapter{}).DecodeError(503, busy, []byte(`{"error":"slow down"}`)); e == nil || e.RetryAfter != "3" {
-		t.Errorf("got %+v, without Retry-After", e)
-	}
-	for _, body := range []string{"<html>", "{}", `{"error":null}`, "[]", `{"detail":[{"msg":"x"}]}`} {
-		if e := (Adapter{}).DecodeError(500, nil, []byte(body)); e != nil {
-			t.Errorf("%q: got %+v, not left to the shared rule", body, e)
-		}
-	}
-}
 
 // request parses nothing: it gives body to the adapter as the front end would.
 func request(t *testing.T, body string, change func(*llm.Request)) string {

@@ -11,16 +11,16 @@ import (
 
 const maxAnswer = 1 << 20
 
-// Asker returns the function with which a asks its backend for something other
-// than an answer. Each call has the time limit of up.First.
-func Asker(up *Upstream, a adapters.Adapter) adapters.Ask {
+// Asker returns the function that asks the backend for something other than an
+// answer. Each call has the time limit of up.First.
+func Asker(up *Upstream) adapters.Ask {
 	return func(ctx context.Context, call adapters.Call) ([]byte, error) {
 		s := &Stream{up: up}
 		s.ctx, s.cancel = context.WithCancelCause(ctx)
 		defer s.cancel(nil)
 		s.watch = newWatch(s.cancel, up.First, 0)
 		defer s.watch.stop()
-		resp, err := s.send(a, call)
+		resp, err := s.send(call)
 		if err != nil {
 			return nil, err
 		}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 
-	"dragoman/adapters"
 	"dragoman/adapters/frame"
 	"dragoman/adapters/llm"
 )
@@ -18,29 +17,17 @@ import (
 const maxErrorBody = 64 << 10
 
 // statusError makes the client's error of an answer whose status is no success:
-// adapters.Failure says which. A prompt that is too long for the model is 400
-// context_length_exceeded whatever the status.
-func (up *Upstream) statusError(a adapters.Adapter, resp *http.Response, body []byte) error {
-	if d, ok := a.(adapters.ErrorDecoder); ok {
-		if e := d.DecodeError(resp.StatusCode, resp.Header, body); e != nil {
-			return up.cleanError(e)
-		}
-	}
-	said := readMessage(body)
-	answered := fmt.Sprintf("The backend answered with status %d", resp.StatusCode)
-	e := adapters.Failure(resp.StatusCode, said.text)
-	switch {
-	case said.tooLong || e.Status == http.StatusBadRequest && saysTooLong(said.text):
-		e = adapters.ContextLength(said.text)
-	case e.Status == http.StatusBadRequest:
-		e.Code, e.Param = said.code, said.param
-	case e.Code == codeAuth: // the message is Failure's: the backend's may hold a part of the key
-		e.Err = errors.New(said.text)
-	default:
-		e.Message = answered + ": " + said.text
-	}
-	if said.text == "" {
+// adapters.Failure says which.
+func (up *Upstream) statusError(resp *http.Response, body []byte) error {
+	said := readProblem(body)
+	e := said.Failure(resp.StatusCode)
+	switch answered := fmt.Sprintf("The backend answered with status %d", resp.StatusCode); {
+	case e.Code == "upstream_auth": // the message is Failure's: the backend's may hold a part of the key
+		e.Err = errors.New(said.Message)
+	case said.Message == "":
 		e.Message = answered + "."
+	case e.Status != http.StatusBadRequest:
+		e.Message = answered + ": " + said.Message
 	}
 	if e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable {
 		e.RetryAfter = resp.Header.Get("Retry-After")
@@ -48,24 +35,15 @@ func (up *Upstream) statusError(a adapters.Adapter, resp *http.Response, body []
 	return up.cleanError(e)
 }
 
-const (
-	codeTooLong = "context_length_exceeded"
-	codeAuth    = "upstream_auth"
-)
-
 // decodeError makes the client's error of a decoder's.
 func (s *Stream) decodeError(err error, data []byte) error {
 	var e *llm.Error
 	if errors.As(err, &e) {
-		e = s.up.cleanError(e)
-		if e.Status == http.StatusBadRequest && e.Code == "" && saysTooLong(e.Message) {
-			e.Code = codeTooLong
-		}
-		return e
+		return s.up.cleanError(e)
 	}
 	e = llm.Upstream(http.StatusBadGateway, "", "The backend sent something that is not understood")
-	if said := readMessage(data); said.text != "" {
-		e.Message += ": " + s.up.clean(said.text)
+	if said := readProblem(data); said.Message != "" {
+		e.Message += ": " + s.up.clean(said.Message)
 	}
 	e.Err = errors.New(s.up.clean(err.Error()))
 	return e

@@ -99,17 +99,18 @@ func TestMessages(t *testing.T) {
 // BC-065: a prompt that is too long has a code of its own, by which clients
 // know to shorten it.
 func TestContextLength(t *testing.T) {
+	const tooLong = "context_length_exceeded"
 	f := func(status int, body, wantCode string) {
 		t.Helper()
 		e := openError(t, failing(status, nil, body), deltas)
-		if e.Code != wantCode || wantCode == codeTooLong && e.Status != 400 {
+		if e.Code != wantCode || wantCode == tooLong && e.Status != 400 {
 			t.Errorf("%q: got %d %q", body, e.Status, e.Code)
 		}
 	}
-	f(400, `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error","n_ctx":4}}`, codeTooLong)
-	f(500, `{"error":{"code":500,"message":"too many","type":"exceed_context_size_error"}}`, codeTooLong)
-	f(400, `{"object":"error","message":"This model's maximum context length is 2048 tokens."}`, codeTooLong)
-	f(400, `{"error":{"message":"x","code":"context_length_exceeded"}}`, codeTooLong)
+	f(400, `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error","n_ctx":4}}`, tooLong)
+	f(500, `{"error":{"code":500,"message":"too many","type":"exceed_context_size_error"}}`, tooLong)
+	f(400, `{"object":"error","message":"This model's maximum context length is 2048 tokens."}`, tooLong)
+	f(400, `{"error":{"message":"x","code":"context_length_exceeded"}}`, tooLong)
 	f(400, `{"error":{"message":"x","code":"bad_thing"}}`, "bad_thing")
 	f(400, `{"error":{"message":"x","code":"<script>`+strings.Repeat("x", 200)+`"}}`, "")
 	f(500, "the maximum context length of me", "upstream_error")
@@ -193,26 +194,6 @@ func TestRedirect(t *testing.T) {
 	up := failing(307, http.Header{"Location": {"http://elsewhere.test/"}}, "")
 	if e := openError(t, up, deltas); e.Status != 502 || e.Message != "The backend answered with status 307." {
 		t.Errorf("got %d %q", e.Status, e.Message)
-	}
-}
-
-// errorDecoding is an adapter that knows its backend's error bodies.
-type errorDecoding struct{ fake }
-
-func (errorDecoding) DecodeError(status int, _ http.Header, body []byte) *llm.Error {
-	if status == 418 {
-		return &llm.Error{Status: 9999, Message: "teapot\x00" + string(body)}
-	}
-	return nil
-}
-
-func TestErrorDecoder(t *testing.T) {
-	e := openError(t, failing(418, nil, "!"), errorDecoding{deltas})
-	if e.Status != 502 || e.Message != `teapot\x00!` || e.Type != "server_error" {
-		t.Errorf("got %+v", e)
-	}
-	if e := openError(t, failing(400, nil, "other"), errorDecoding{deltas}); e.Status != 400 || e.Message != "other" {
-		t.Errorf("got %+v", e)
 	}
 }
 

@@ -130,7 +130,7 @@ func FuzzMessage(f *testing.F) {
 	}
 	up := &Upstream{URL: "http://10.0.0.5:1", Secrets: []string{"KEY123"}}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		got := up.clean(readMessage(body).text)
+		got := up.clean(readProblem(body).Message)
 		if strings.Contains(got, "KEY123") || utf8.RuneCountInString(got) > maxMessage+3 {
 			t.Errorf("%q became %q", body, got)
 		}

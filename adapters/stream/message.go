@@ -11,85 +11,25 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/tidwall/gjson"
-
-	"dragoman/adapters/jsonscan"
+	"dragoman/adapters"
 )
 
 const (
 	maxMessage = 500 // runes
-	maxDepth   = 128
-	minSecret  = 4 // bytes: a header or query value that is shorter is a setting, not a key
+	minSecret  = 4   // bytes: a header or query value that is shorter is a setting, not a key
 )
 
-// message is what a backend's error body says.
-type message struct {
-	text, code, param string
-	tooLong           bool // the prompt does not fit the context
-}
-
-// readMessage looks for the message in the places where servers put it:
-// error.message, error, message, detail, detail[].msg; plain text; the text of
-// an HTML page.
-func readMessage(body []byte) message {
+// readProblem reads an error body: JSON, plain text, or the words of a page.
+func readProblem(body []byte) adapters.Problem {
 	body = bytes.TrimSpace(body)
-	if jsonscan.Valid(body, maxDepth) == nil {
-		return jsonMessage(gjson.ParseBytes(body))
+	if adapters.CheckJSON(body) == nil {
+		return adapters.ReadProblem(body)
 	}
 	text := string(body[:min(len(body), maxErrorBody)])
 	if strings.HasPrefix(text, "<") {
 		text = htmlText(text)
 	}
-	return message{text: text}
-}
-
-func jsonMessage(v gjson.Result) message {
-	if v.IsArray() { // some servers put the one error into an array
-		v = v.Get("0")
-	}
-	if v.Type == gjson.String {
-		return message{text: v.Str}
-	}
-	var m message
-	for _, path := range []string{"error.message", "error", "message", "detail"} {
-		if r := v.Get(path); r.Type == gjson.String && r.Str != "" {
-			m.text = r.Str
-			break
-		}
-	}
-	if m.text == "" {
-		v.Get("detail").ForEach(func(_, item gjson.Result) bool {
-			if msg := item.Get("msg").String(); msg != "" {
-				m.text = strings.TrimPrefix(m.text+"; "+msg, "; ")
-			}
-			return true
-		})
-	}
-	e := v.Get("error")
-	if !e.IsObject() {
-		e = v
-	}
-	if code := e.Get("code"); code.Type == gjson.String {
-		m.code = code.Str
-	}
-	m.param = e.Get("param").String()
-	m.tooLong = m.code == codeTooLong || e.Get("type").Str == "exceed_context_size_error"
-	return m
-}
-
-// saysTooLong reports whether an error text means that the prompt does not fit
-// the model's context: OpenAI and vLLM, llama.cpp, Ollama, TGI.
-func saysTooLong(text string) bool {
-	text = strings.ToLower(text)
-	for _, words := range []string{
-		"maximum context length", "context length exceeded", "exceeds the available context size",
-		"exceeds the context window", "exceeds the maximum context", "prompt is too long", "tokens + `max_new_tokens`",
-	} {
-		if strings.Contains(text, words) {
-			return true
-		}
-	}
-	return false
+	return adapters.Problem{Message: text}
 }
 
 var (

@@ -38,7 +38,7 @@ func Open(ctx context.Context, up *Upstream, a adapters.Adapter, req *llm.Reques
 	s.pipe = newPipeline(t, req, s.note)
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	s.watch = newWatch(s.cancel, up.First, up.Idle)
-	resp, err := s.send(a, call)
+	resp, err := s.send(call)
 	if err != nil {
 		s.watch.stop()
 		s.cancel(nil)
@@ -62,7 +62,7 @@ func Open(ctx context.Context, up *Upstream, a adapters.Adapter, req *llm.Reques
 }
 
 // send makes the call and returns its answer if the status says that it is one.
-func (s *Stream) send(a adapters.Adapter, call adapters.Call) (*http.Response, error) {
+func (s *Stream) send(call adapters.Call) (*http.Response, error) {
 	req, err := newRequest(s.ctx, s.up, call)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (s *Stream) send(a adapters.Adapter, call adapters.Call) (*http.Response, e
 	if s.ctx.Err() != nil {
 		return nil, s.readError(err)
 	}
-	return nil, s.up.statusError(a, resp, body)
+	return nil, s.up.statusError(resp, body)
 }
 
 // newRequest gives call a transport.

@@ -234,7 +234,7 @@ func TestAsker(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	})
-	get := Asker(up, deltas)
+	get := Asker(up)
 	if body, err := get(t.Context(), deltas.call()); string(body) != "answer" || err != nil {
 		t.Errorf("got %q, %v", body, err)
 	}

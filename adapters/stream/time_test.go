@@ -65,7 +65,7 @@ func TestHeadersTooLate(t *testing.T) {
 		})
 		_, err := Open(t.Context(), up, deltas, &llm.Request{})
 		wantStatus(t, err, http.StatusGatewayTimeout)
-		_, err = Asker(up, deltas)(t.Context(), deltas.call())
+		_, err = Asker(up)(t.Context(), deltas.call())
 		wantStatus(t, err, http.StatusGatewayTimeout)
 		// A limit that the caller's context brings is a time-out too.
 		up.First = 0

@@ -94,7 +94,7 @@ func (b *backend) render(ctx context.Context, up *stream.Upstream, r *llm.Reques
 	template := b.template
 	if template == nil {
 		var err error
-		if template, err = b.templates.get(ctx, stream.Asker(up, b.adapter), r.Model); err != nil {
+		if template, err = b.templates.get(ctx, stream.Asker(up), r.Model); err != nil {
 			return err
 		}
 	}

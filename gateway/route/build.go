@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"dragoman/adapters"
-	"dragoman/adapters/llm"
 	"dragoman/adapters/prompt"
 	"dragoman/adapters/stream"
 	"dragoman/gateway/config"
@@ -116,21 +115,13 @@ func tune(a adapters.Adapter, cfg *config.Backend) adapters.Adapter {
 	return &t
 }
 
-// tuned is an adapter with other facts. It keeps the optional interfaces that
-// package stream looks for.
+// tuned is an adapter with other facts.
 type tuned struct {
 	adapters.Adapter
 	traits adapters.Traits
 }
 
 func (t *tuned) Traits() *adapters.Traits { return &t.traits }
-
-func (t *tuned) DecodeError(status int, header http.Header, body []byte) *llm.Error {
-	if d, ok := t.Adapter.(adapters.ErrorDecoder); ok {
-		return d.DecodeError(status, header, body)
-	}
-	return nil
-}
 
 // close ends what the backend runs and frees its connections.
 func (b *backend) close(ctx context.Context) error {
