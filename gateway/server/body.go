@@ -24,8 +24,8 @@ type upload struct {
 }
 
 // tooLargeMark stands in the header of a request whose body is over the limit.
-// No client can send it: it is not a name that fasthttp lets in.
-const tooLargeMark = "body too large"
+// No client can send it: fasthttp refuses names with a NUL.
+const tooLargeMark = "\x00too-large"
 
 // beforeBody is fasthttp's hook between header and body. fasthttp waits for the
 // first byte of a body before it calls the handler: with HeaderTimeout, were it
@@ -88,7 +88,7 @@ func uploadError(err error) error {
 		return fmt.Errorf("%w in the middle of its request: %w", sse.ErrGone, err)
 	}
 	bad := refusal(http.StatusBadRequest, "bad_request", "the request's body is not properly chunked")
-	bad.Err = err
+	bad.Err = wordless(err)
 	return bad
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"dragoman/adapters/llm"
@@ -66,6 +67,16 @@ func (l *accessLine) appendError(attrs []slog.Attr, debugging bool) []slog.Attr 
 		attrs = append(attrs, slog.String("message", formatBounded("%s", said.Message)))
 	}
 	return attrs
+}
+
+// wordless is an error of fasthttp's without what it quotes: the client's own
+// bytes, in which a key may be.
+func wordless(err error) error {
+	said, _, quotes := strings.Cut(err.Error(), `"`)
+	if !quotes {
+		return err
+	}
+	return errors.New(said + "...")
 }
 
 func bounded(s string) string { return s[:min(len(s), 200)] }

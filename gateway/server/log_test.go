@@ -84,6 +84,35 @@ func TestAccessLog(t *testing.T) {
 	f(g.do("GET", "/health", "", "Bad Header"), "status=400", "error=bad_request", "cause=")
 }
 
+// fasthttp's errors quote what they could not read.
+func TestKeysInBrokenHeadersStayOutOfTheLog(t *testing.T) {
+	g := hello(t, Options{})
+	log := g.log.follow()
+	f := func(header, cause string) {
+		t.Helper()
+		w := g.dial()
+		w.send("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n%s\r\n\r\n", header)
+		if got := w.reply("POST"); got.StatusCode != 400 || strings.Contains(got.body, "sk-") {
+			t.Errorf("got %d %s", got.StatusCode, got.body)
+		}
+		if line := accessLineOf(t, log); !strings.Contains(line, cause) {
+			t.Errorf("logged %s", line)
+		}
+	}
+	f("Authorization: Bearer sk-1\x00", "invalid header value ...")
+	f("Authorization Bearer sk-1", "missing colon: ...")
+	f("Authorization\x00: Bearer sk-1", "malformed mime header line: ...")
+	f("Transfer-Encoding: chunked\r\n\r\n0\r\nsk-1", "missing colon: ...")
+	w := g.dial()
+	w.send("GET /?key=sk-1\r\nAuthorization: Bearer sk-1\r\n\r\n")
+	w.reply("GET")
+	g.stop()
+	g.served <- nil // for the stop at the end of the test
+	if strings.Contains(g.log.String(), "sk-") {
+		t.Errorf("logged %s", g.log.String())
+	}
+}
+
 // A client that only knocks asked for nothing.
 func TestNoLineForAClientThatOnlyConnects(t *testing.T) {
 	g := hello(t, Options{})

@@ -128,7 +128,7 @@ func (s *Server) refuse(ctx *fasthttp.RequestCtx, err error) {
 	default:
 		bad = refusal(http.StatusBadRequest, "bad_request", "this is not a readable HTTP request")
 	}
-	bad.Err = err
+	bad.Err = wordless(err)
 	_, _ = r.cors()
 	r.fail(bad)
 	r.hangUp()

@@ -164,5 +164,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 type fastLog struct{ log *slog.Logger }
 
 func (l fastLog) Printf(format string, args ...any) {
+	for i, arg := range args {
+		if err, ok := arg.(error); ok {
+			args[i] = wordless(err)
+		}
+	}
 	l.log.Debug("connection trouble", "detail", formatBounded(format, args...))
 }
