@@ -74,7 +74,8 @@ type decoder struct{ text jsonscan.Growing }
 
 // Decode implements adapters.Decoder.
 func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
-	if err := adapters.CheckJSON(fr.Data); err != nil {
+	data := d.text.Shorten(fr.Data)
+	if err := adapters.CheckJSON(data); err != nil {
 		return dst, err
 	}
 	var (
@@ -82,7 +83,7 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 		text, finish, usage []byte
 		code                int
 	)
-	for name, value := range jsonscan.All(fr.Data) {
+	for name, value := range jsonscan.All(data) {
 		switch string(name) {
 		case "text":
 			text = value
@@ -95,7 +96,7 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 		}
 	}
 	if code != 0 {
-		return dst, failure(code, adapters.Text(text))
+		return dst, failure(code, string(d.text.Text(text)))
 	}
 	if text == nil {
 		return dst, fmt.Errorf("frame without text: %.80q", fr.Data)

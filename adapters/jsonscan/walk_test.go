@@ -57,18 +57,63 @@ func TestGrowing(t *testing.T) {
 	f(`"x"`, "x")
 }
 
+// TestShorten: what comes out is what the frames say, and short.
+func TestShorten(t *testing.T) {
+	var g Growing
+	f := func(frame, short, want string) {
+		t.Helper()
+		data := g.Shorten([]byte(frame))
+		var last []byte
+		for name, value := range All(data) {
+			if string(name) == "t" {
+				last = value
+			}
+		}
+		if got := g.Text(last); string(data) != short || string(got) != want {
+			t.Errorf("%s: got %s, %q, want %s, %q", frame, data, got, short, want)
+		}
+	}
+	f(`{"t":"","n":0}`, `{"t":"","n":0}`, "")
+	f(`{"t":"a\\","n":1}`, `{"t":"a\\","n":1}`, `a\`)
+	f(`{"t":"a\\nb","n":2}`, `{"t":"nb","n":2}`, `a\nb`)
+	f(`{"t":"a\\nb"}`, `{"t":""}`, `a\nb`)
+	f(`{"t":"a\\nb`, `{"t":"`, "") // cut off: as invalid as the frame
+	f(`{"t":"a"}`, `{"t":"a"}`, "a")
+	f(`{"n":3,"t":"ab"}`, `{"n":3,"t":"ab"}`, "ab")
+	f(`{"n":4,"t":"abc"}`, `{"n":4,"t":"abc"}`, "abc")
+	f(`{"n":4,"t":"abcd","t":"x"}`, `{"n":4,"t":"d","t":"x"}`, "x")
+	f(`{"n":4,"t":"d","t":"xy"}`, `{"n":4,"t":"d","t":"y"}`, "xy")
+	f(`{"n":4,"t":"z\ud83d"}`, `{"n":4,"t":"z\ud83d"}`, "z�")
+	f(`{"n":4,"t":"z\ud83d\ude00"}`, `{"n":4,"t":"z\ud83d\ude00"}`, "z😀")
+}
+
 func FuzzGrowing(f *testing.F) {
-	f.Add(`"a\ud83d`, `\ude00b"`)
-	f.Add(`"\\`, `u0041"`)
-	f.Fuzz(func(t *testing.T, first, more string) {
-		var g Growing
-		for _, value := range []string{first + `"`, first + more} {
-			if len(value) < 2 || value[0] != '"' || Valid([]byte(value), 1) != nil {
+	f.Add(`{"t":"`, `a\ud83d`, `\ude00b`, `"}`)
+	f.Add(`{"t":"`, `\`, `u0041`, `","t":"x"}`)
+	f.Add(``, `"a`, `b"`, ``)
+	f.Fuzz(func(t *testing.T, before, first, more, after string) {
+		var values, frames Growing
+		for _, frame := range []string{before + first + after, before + first + more + after, before + more + after, before + more + first + after} {
+			frame = strings.TrimSpace(frame) // as frames are cut
+			data := frames.Shorten([]byte(frame))
+			if err := Valid([]byte(frame), 8); (err == nil) != (Valid(data, 8) == nil) {
+				t.Fatalf("%s: %v, but shortened to %s", frame, err, data)
+			} else if err != nil {
 				continue
 			}
-			want, _ := Unquote([]byte(value))
-			if got := g.Text([]byte(value)); string(got) != want {
-				t.Fatalf("%s: got %q, want %q", value, got, want)
+			whole, short := []byte(frame), data
+			for _, v := range All(whole) {
+				whole = v
+			}
+			for _, v := range All(short) {
+				short = v
+			}
+			want, _ := Unquote(whole)
+			if got := string(values.Text(whole)); got != want {
+				t.Fatalf("%s: got %q, want %q", whole, got, want)
+			}
+			if got := string(frames.Text(short)); got != want {
+				t.Fatalf("%s in %s: got %q, want %q", short, frame, got, want)
 			}
 		}
 	})
