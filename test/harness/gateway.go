@@ -31,7 +31,7 @@ func GatewayWithLog(t testing.TB, yaml string) (string, *Log) {
 	if err != nil {
 		t.Fatalf("%v\nin\n%s", err, yaml)
 	}
-	lines := &Log{lines: make(chan string, 4096)}
+	lines := NewLog()
 	log := slog.New(slog.NewTextHandler(lines, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	table, err := route.New(cfg, route.Options{Log: log})
 	if err != nil {
@@ -59,39 +59,6 @@ func GatewayWithLog(t testing.TB, yaml string) (string, *Log) {
 		}
 	})
 	return "http://" + listener.Addr().String(), lines
-}
-
-// Log holds what a gateway has logged.
-type Log struct {
-	lines chan string
-	all   strings.Builder
-}
-
-// Write takes one line; a log that nobody reads forgets what is too much.
-func (l *Log) Write(line []byte) (int, error) {
-	select {
-	case l.lines <- string(line):
-	default:
-	}
-	return len(line), nil
-}
-
-// Wait returns the next line that contains text, and fails the test if there is
-// none soon.
-func (l *Log) Wait(t testing.TB, text string) string {
-	t.Helper()
-	deadline := time.After(10 * time.Second)
-	for {
-		select {
-		case line := <-l.lines:
-			l.all.WriteString(line)
-			if strings.Contains(line, text) {
-				return line
-			}
-		case <-deadline:
-			t.Fatalf("the log has no %q:\n%s", text, l.all.String())
-		}
-	}
 }
 
 // running counts the gateways of this process: only after the last is there
