@@ -74,7 +74,7 @@ func (p *parser) engine(path string, b *Backend) {
 	case e.Device == "":
 		e.Device = "auto"
 	case !slices.Contains(devices, e.Device):
-		p.bad(path+".device", "no device %s%s", p.env.shown(e.Device), yamlstrict.Suggest(e.Device, devices))
+		p.bad(path+".device", "no device %s (valid: auto, cpu)", p.env.shown(e.Device))
 	case e.Device != "auto" && e.Device != "cpu":
 		p.bad(path+".device", "%s is not supported yet (valid: auto, cpu)", p.env.shown(e.Device))
 	}

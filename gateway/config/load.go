@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -108,6 +109,9 @@ func (p *parser) syntax(err error) {
 	if m := yamlErrorLine.FindStringSubmatch(err.Error()); m != nil {
 		e.Line, _ = strconv.Atoi(m[1])
 		e.Msg = "is no valid YAML: " + m[2]
+	}
+	if strings.Contains(e.Msg, "cannot start any token") {
+		e.Msg += "; lines are indented with spaces, not tabs"
 	}
 	p.errs.List = append(p.errs.List, e)
 }

@@ -15,8 +15,12 @@ import (
 // models returns the entries of the models section in the order of the file.
 func (p *parser) models(n *yaml.Node, c *Config, maxTokens int64) []Model {
 	var entries map[string]yaml.Node
+	reported := len(p.errs.List)
 	p.decode(n, "models", &entries)
 	if len(entries) == 0 {
+		if len(p.errs.List) > reported {
+			return nil
+		}
 		p.bad("models", "must name at least one model, such as stories: {engine: {model: \"builtin:stories\"}}")
 		return nil
 	}

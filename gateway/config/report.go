@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -31,6 +32,9 @@ func (p *parser) decode(n *yaml.Node, path string, into any) {
 	}
 }
 
+// secretPath matches the places of secrets, whose values no message shows.
+var secretPath = regexp.MustCompile(`(^|\.)(keys?|headers)($|[.[])`)
+
 // report takes over errors of other packages.
 func (p *parser) report(path string, errs []error) {
 	for _, err := range errs {
@@ -42,6 +46,9 @@ func (p *parser) report(path string, errs []error) {
 		e := *one
 		e.Line = cmp.Or(e.Line, p.line(e.Path))
 		e.Msg = p.env.hide(e.Line, e.Msg)
+		if secretPath.MatchString(e.Path) {
+			e.Msg, _, _ = strings.Cut(e.Msg, ", not ")
+		}
 		for _, key := range notYet {
 			if strings.HasSuffix(e.Path, "."+key) && strings.HasPrefix(e.Msg, "unknown key") {
 				e.Msg = "is not supported yet"
