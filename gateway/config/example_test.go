@@ -1,8 +1,11 @@
 package config
 
 import (
+	"maps"
 	"os"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -34,4 +37,92 @@ func TestShippedConfiguration(t *testing.T) {
 	if len(c.Models) < 5 || len(c.Keys) != 1 || c.Adapters["my-flask-loop"] == nil {
 		t.Errorf("not all examples were switched on: %+v", c)
 	}
+}
+
+// TestDocumentation: what the documentation shows can be used as it is.
+func TestDocumentation(t *testing.T) {
+	block := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```")
+	for _, page := range []string{"../../README.md", "../../docs/adding-an-adapter.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := block.FindAllSubmatch(text, -1)
+		if len(found) < 2 {
+			t.Errorf("%s: %d examples", page, len(found))
+		}
+		for _, m := range found {
+			if _, err := Parse(m[1]); err != nil {
+				t.Errorf("%s: %v\n%s", page, err, m[1])
+			}
+		}
+	}
+}
+
+// TestAdapterKeysAreDocumented tries the examples in the tables of
+// docs/adding-an-adapter.md, each in an adapter that is complete but for it.
+func TestAdapterKeysAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/adding-an-adapter.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile("(?m)^\\| `[a-z_`, ]+` \\| .* \\| `(.*)` \\|$")
+	section := "facts"
+	tried := 0
+	for _, line := range strings.Split(string(text), "\n") {
+		switch {
+		case strings.HasPrefix(line, "What is sent"):
+			section = "send"
+		case strings.HasPrefix(line, "A shape"):
+			section = "shape"
+		case strings.HasPrefix(line, "What is read"):
+			section = "read"
+		}
+		m := row.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		tried++
+		if _, err := Parse([]byte(withExample(section, m[1]))); err != nil {
+			t.Errorf("%s\n%v\n%s", line, err, withExample(section, m[1]))
+		}
+	}
+	if tried < 27 {
+		t.Errorf("%d examples were found", tried)
+	}
+}
+
+// withExample returns a configuration with an adapter that has the key of
+// example in one of its parts.
+func withExample(section, example string) string {
+	key, _, _ := strings.Cut(example, ":")
+	facts := map[string]string{"framing": "framing: ndjson", "eof_is_finish": "eof_is_finish: true"}
+	send := map[string]string{"map": "map: {messages: m}"}
+	read := map[string]string{"text": "text: t", "finish": "finish: f"}
+	if strings.HasPrefix(key, "error_") {
+		read["error"] = "error: e"
+	}
+	switch section {
+	case "facts":
+		facts[key] = example
+	case "send":
+		send[key] = example
+	case "shape":
+		if send["map"] = "map: {messages: m, " + example + "}"; key == "prompt" {
+			send["map"] = "map: {" + example + "}"
+		}
+	case "read":
+		read[key] = example
+	}
+	facts["send"] = "send: {" + list(send) + "}"
+	facts["read"] = "read: {" + list(read) + "}"
+	model := "models: {m: {adapter: x, url: \"http://h\", template: chatml}}\n"
+	if !strings.Contains(send["map"], "prompt") {
+		model = "models: {m: {adapter: x, url: \"http://h\"}}\n"
+	}
+	return model + "adapters: {x: {" + list(facts) + "}}"
+}
+
+func list(entries map[string]string) string {
+	return strings.Join(slices.Sorted(maps.Values(entries)), ", ")
 }
