@@ -16,7 +16,6 @@ import (
 
 // Spec is one declared adapter, checked and compiled. It is read-only.
 type Spec struct {
-	name   string
 	traits adapters.Traits
 	method string
 	path   string
@@ -31,7 +30,7 @@ func Parse(name string, n *yaml.Node) (*Spec, []error) {
 	p := parser{at: yamlstrict.Key("adapters", name), line: n.Line}
 	var src source
 	p.errs = yamlstrict.Decode(n, p.at, &src)
-	s := &Spec{name: name}
+	s := &Spec{}
 	p.traits(s, &src)
 	p.send(s, &src.Send)
 	p.read(s, &src.Read)

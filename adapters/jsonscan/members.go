@@ -30,7 +30,8 @@ func (e *DuplicateError) Error() string {
 
 // Members checks data as Valid does and returns the members of the object that
 // it must be, in order, with names unescaped. Two members of one name are a
-// *DuplicateError, more than 10,000 are ErrMembers. Inner objects are checked for validity and depth only.
+// *DuplicateError, more than 10,000 are ErrMembers. Inner objects are checked
+// for validity and depth only.
 func Members(data []byte, maxDepth int) ([]llm.Member, error) {
 	i := skipSpace(data, 0)
 	if i == len(data) || data[i] != '{' {
@@ -75,35 +76,24 @@ func Members(data []byte, maxDepth int) ([]llm.Member, error) {
 	return members, atEnd(data, i+1)
 }
 
-// Each calls f with the name (unescaped) and the value of every member of
-// object, in order, until f returns an error, which it returns. A name that
-// comes again is a *DuplicateError, more than 10,000 are ErrMembers. object must be an object out of data that
-// Valid or Members accepted: it is only skipped through, not checked again.
-// Neither slice is to be kept or changed.
+// Each calls f with the members of object as All yields them, until f returns an
+// error, which it returns. A name that comes again is a *DuplicateError, more
+// than 10,000 are ErrMembers.
 func Each(object []byte, f func(name, value []byte) error) error {
 	var seen nameSet
-	i := skipSpace(object, 0) + 1
-	for {
-		i = skipSpace(object, i)
-		if i >= len(object) || object[i] != '"' {
-			return nil
-		}
-		end := skipString(object, i)
-		name := plainName(object[i:end])
+	for name, value := range All(object) {
 		if err := seen.add(name); err != nil {
 			return err
 		}
-		start := min(skipSpace(object, skipSpace(object, end)+1), len(object))
-		i = skipValue(object, start)
-		if err := f(name, object[start:i]); err != nil {
+		if err := f(name, value); err != nil {
 			return err
 		}
-		i = skipSpace(object, i) + 1
 	}
+	return nil
 }
 
 // Elements yields the elements of array, which must come out of data that
-// Valid or Members accepted, as for Each.
+// Valid or Members accepted, as for All.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		i := skipSpace(array, skipSpace(array, 0)+1)
