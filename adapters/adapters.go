@@ -103,3 +103,12 @@ type Rendered struct {
 type Templater interface {
 	Template(ctx context.Context, ask Ask, model string) (Template, error)
 }
+
+// Fitter is implemented by adapters whose backends would cut a prompt without a
+// word where it and max_tokens do not fit the model's context together.
+type Fitter interface {
+	// Fit returns the max_tokens to send, req.MaxTokens or what room there is. A
+	// prompt that leaves none is an *llm.Error. It is called for each request,
+	// when its prompt is rendered.
+	Fit(ctx context.Context, ask Ask, req *llm.Request) (int64, error)
+}

@@ -14,7 +14,7 @@ import (
 type Problem struct {
 	Message, Type, Code, Param string
 	Status                     int // an HTTP status that the words hold, from 400 to 599
-	context, prompt            int // tokens, where the prompt does not fit the context
+	Context, Prompt            int // tokens, where the prompt does not fit the context
 }
 
 // ReadProblem reads the error that value, out of data that CheckJSON accepted,
@@ -61,9 +61,9 @@ func (p *Problem) read(value []byte) {
 				p.Code = Text(v)
 			}
 		case "n_ctx":
-			p.context = Int(v)
+			p.Context = Int(v)
 		case "n_prompt_tokens", "prompt_tokens": // llama-server, the bundled engine
-			p.prompt = Int(v)
+			p.Prompt = Int(v)
 		}
 	}
 }
@@ -112,12 +112,12 @@ func (p Problem) Failure(status int) *llm.Error {
 // sized is the message in the words by which clients find out how much they
 // have to cut, if the backend gave the numbers.
 func (p Problem) sized() string {
-	if p.context == 0 || strings.Contains(p.Message, "maximum context length") {
+	if p.Context == 0 || strings.Contains(p.Message, "maximum context length") {
 		return p.Message
 	}
-	s := fmt.Sprintf("This model's maximum context length is %d tokens.", p.context)
-	if p.prompt > 0 {
-		s += fmt.Sprintf(" However, your prompt has %d tokens.", p.prompt)
+	s := fmt.Sprintf("This model's maximum context length is %d tokens.", p.Context)
+	if p.Prompt > 0 {
+		s += fmt.Sprintf(" However, your prompt has %d tokens.", p.Prompt)
 	}
 	return strings.TrimSpace(s + " " + p.Message)
 }

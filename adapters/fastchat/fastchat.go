@@ -7,7 +7,8 @@
 // Facts about workers that shaped the code: a null where a number belongs
 // breaks the connection without a word, so absent settings are left out; echo
 // is true unless told otherwise; a frame with an error_code has an error
-// message where the text is; some workers never say why they stopped.
+// message where the text is; some workers never say why they stopped; a prompt
+// that is too long is cut from the left without a word (fit.go).
 package fastchat
 
 import (
@@ -27,6 +28,7 @@ type Adapter struct{}
 var _ interface {
 	adapters.Adapter
 	adapters.Templater
+	adapters.Fitter
 } = Adapter{}
 
 var traits = adapters.Traits{

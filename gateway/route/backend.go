@@ -22,6 +22,7 @@ type backend struct {
 	child       *child            // nil: the server is not ours to start
 	template    adapters.Template // from the configuration; nil: none
 	templates   *templates        // asked of the backend; nil: it cannot be asked
+	fitter      adapters.Fitter   // nil: the backend refuses what does not fit
 	slots       slots
 	drop        map[string]bool
 	maxTokens   int64
@@ -50,6 +51,12 @@ func (b *backend) open(ctx context.Context, req *llm.Request, model string) (*st
 	if err := b.render(ctx, up, r); err != nil {
 		release()
 		return nil, err
+	}
+	if b.fitter != nil {
+		if r.MaxTokens, err = b.fitter.Fit(ctx, stream.Asker(up), r); err != nil {
+			release()
+			return nil, err
+		}
 	}
 	if err := b.slots.acquire(ctx); err != nil {
 		release()

@@ -28,6 +28,7 @@ func newBackend(ctx context.Context, c *config.Config, entry *config.Model, o Op
 		forwardAuth: cfg.ForwardAuth,
 		log:         o.Log.With("model", entry.Name),
 	}
+	b.fitter, _ = spoken.(adapters.Fitter)
 	b.slots = newSlots(cmp.Or(cfg.MaxConcurrent, spoken.Traits().MaxConcurrent))
 	var err error
 	if cfg.Engine != nil {

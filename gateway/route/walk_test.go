@@ -18,6 +18,10 @@ func worker(t *testing.T, bodies chan<- string) http.HandlerFunc {
 		case "/worker_get_conv_template":
 			says(`{"conv":{"name":"vicuna_v1.1","system_template":"{system_message}","system_message":"A chat.",
 				"roles":["USER","ASSISTANT"],"messages":[],"sep_style":2,"sep":" ","sep2":"</s>","stop_str":null,"stop_token_ids":null}}`)(w, r)
+		case "/model_details":
+			says(`{"context_length":64}`)(w, r)
+		case "/count_token":
+			says(`{"count":13,"error_code":0}`)(w, r)
 		case "/worker_generate_stream":
 			bodies <- string(body)
 			says("{\"text\":\"Ahoy\",\"error_code\":0}\x00{\"text\":\"Ahoy there\",\"error_code\":0,\"finish_reason\":\"stop\"}\x00")(w, r)
@@ -73,7 +77,7 @@ adapters:
 		}
 	}
 	f("gpt-3.5-turbo", `{"model":"vicuna","prompt":"A chat. USER: Hi! ASSISTANT:"`, "Ahoy there")
-	f("vicuna", `"max_new_tokens":99`, "Ahoy there")
+	f("vicuna", `"max_new_tokens":50`, "Ahoy there") // 99, but for the context
 	f("x/qwen", `/v1/chat/completions?key=1 {"model":"qwen","messages":[{"role":"user","content":"Hi!"}],"seed":18446744073709551,"stream":true`, "hello")
 	f("mine", `/gen {"q":"<|im_start|>user\nHi!<|im_end|>\n<|im_start|>assistant\n"}`,
 		"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")

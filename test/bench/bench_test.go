@@ -53,6 +53,14 @@ var dialects = map[string]func(w io.Writer, flush func()){
 func backend(b *testing.B, dialect string) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
+		switch r.URL.Path { // what the fastchat adapter asks before each request
+		case "/model_details":
+			io.WriteString(w, `{"context_length":4096}`)
+			return
+		case "/count_token":
+			io.WriteString(w, `{"count":12,"error_code":0}`)
+			return
+		}
 		if dialect == "openai" && !bytes.Contains(body, []byte(`"stream":true`)) {
 			w.Header().Set("Content-Type", "application/json")
 			io.WriteString(w, answer)

@@ -136,6 +136,12 @@ func (b *Backend) serve(conn net.Conn) {
 		if err != nil {
 			return
 		}
+		if req.URL.Path == "/model_details" { // asked by the fastchat adapter before each request; no part of a script
+			if _, err := io.WriteString(conn, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"); err != nil {
+				return
+			}
+			continue
+		}
 		gone := make(chan struct{})
 		got := Received{Method: req.Method, Path: req.URL.RequestURI(), Header: req.Header, Body: string(body), Gone: gone}
 		reply := b.replies(got)
