@@ -65,6 +65,8 @@ type Traits struct {
 
 	MaxConcurrent int  // how many requests the backend bears at once; 0 is no bound
 	NoMaxTokens   bool // max_tokens may be left out, and then means no limit
+
+	KeyHeader string // the header that holds the backend's key and nothing else; "" is Authorization, after Bearer
 }
 
 // CanDo reports whether field is among t.Accepts.

@@ -11,8 +11,40 @@ import (
 )
 
 type message struct {
-	Role    string `json:"role"`
-	Content any    `json:"content"`
+	Role       string `json:"role"`
+	Content    any    `json:"content"`
+	ToolCallID string `json:"tool_call_id"`
+	ToolCalls  []struct {
+		ID       string `json:"id"`
+		Function struct {
+			Name      string `json:"name"`
+			Arguments string `json:"arguments"`
+		} `json:"function"`
+	} `json:"tool_calls"`
+}
+
+// parseMessage reads a message. Parts are for adapters that read them from Raw;
+// only their texts are joined here.
+func parseMessage(t *testing.T, raw []byte) llm.Message {
+	t.Helper()
+	var in message
+	if err := json.Unmarshal(raw, &in); err != nil {
+		t.Fatalf("request: %v", err)
+	}
+	out := llm.Message{Role: in.Role, ToolCallID: in.ToolCallID, Raw: raw}
+	switch content := in.Content.(type) {
+	case string:
+		out.Content = content
+	case []any:
+		for _, part := range content {
+			text, _ := part.(map[string]any)["text"].(string)
+			out.Content += text
+		}
+	}
+	for _, c := range in.ToolCalls {
+		out.ToolCalls = append(out.ToolCalls, llm.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
+	}
+	return out
 }
 
 // parseRequest reads an OpenAI request in its plainest form: the front end's
@@ -20,14 +52,14 @@ type message struct {
 func parseRequest(t *testing.T, body []byte, traits *adapters.Traits) *llm.Request {
 	t.Helper()
 	var in struct {
-		Model               string    `json:"model"`
-		Messages            []message `json:"messages"`
-		Prompt              *string   `json:"prompt"`
-		Stream              bool      `json:"stream"`
-		MaxTokens           float64   `json:"max_tokens"`
-		MaxCompletionTokens float64   `json:"max_completion_tokens"`
-		N                   int       `json:"n"`
-		Stop                []string  `json:"stop"`
+		Model               string            `json:"model"`
+		Messages            []json.RawMessage `json:"messages"`
+		Prompt              *string           `json:"prompt"`
+		Stream              bool              `json:"stream"`
+		MaxTokens           float64           `json:"max_tokens"`
+		MaxCompletionTokens float64           `json:"max_completion_tokens"`
+		N                   int               `json:"n"`
+		Stop                []string          `json:"stop"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
 		t.Fatalf("request: %v", err)
@@ -49,10 +81,10 @@ func parseRequest(t *testing.T, body []byte, traits *adapters.Traits) *llm.Reque
 		}
 	}
 	var prompt strings.Builder
-	for _, m := range in.Messages {
-		text, _ := m.Content.(string) // parts are for adapters that send them on as they are
-		req.Messages = append(req.Messages, llm.Message{Role: m.Role, Content: text})
-		prompt.WriteString(m.Role + ": " + text + "\n")
+	for _, raw := range in.Messages {
+		m := parseMessage(t, raw)
+		req.Messages = append(req.Messages, m)
+		prompt.WriteString(m.Role + ": " + m.Content + "\n")
 	}
 	switch {
 	case in.Prompt != nil:

@@ -15,25 +15,26 @@ func (Adapter) Request(req *llm.Request) (adapters.Call, error) {
 	if req.Raw == nil {
 		return adapters.Call{}, errors.New("an OpenAI-like backend needs the request as the client sent it")
 	}
-	s := splicer{body: append(make([]byte, 0, len(req.Raw)+128), '{')}
+	var s adapters.Object
+	s.Grow(len(req.Raw) + 128)
 	limit := limitMember(req)
 	for _, m := range req.Members {
 		if value := decided(req, m, limit); value != nil {
-			s.member(m.Name, value)
+			s.Set(m.Name, value)
 		}
 	}
 	if limit == "" && req.MaxTokens > 0 {
-		s.member("max_tokens", strconv.AppendInt(nil, req.MaxTokens, 10))
+		s.Set("max_tokens", strconv.AppendInt(nil, req.MaxTokens, 10))
 	}
-	s.member("stream", strconv.AppendBool(nil, req.Stream))
+	s.Set("stream", strconv.AppendBool(nil, req.Stream))
 	if req.Stream {
-		s.member("stream_options", streamOptions(req))
+		s.Set("stream_options", streamOptions(req))
 	}
 	path := "/v1/chat/completions"
 	if req.Kind == llm.Completion {
 		path = "/v1/completions"
 	}
-	return adapters.PostJSON(path, append(s.body, '}')), nil
+	return adapters.PostJSON(path, s.JSON()), nil
 }
 
 // decided returns what is sent for the client's member m: usually what the
@@ -82,34 +83,23 @@ func limitMember(req *llm.Request) string {
 
 // streamOptions is what the client sent, with usage switched on.
 func streamOptions(req *llm.Request) []byte {
-	s := splicer{body: []byte{'{'}}
+	var s adapters.Object
 	for _, m := range req.Members {
 		if m.Name != "stream_options" {
 			continue
 		}
 		for name, value := range jsonscan.All(req.Raw[m.Start:m.End]) {
 			if string(name) != "include_usage" {
-				s.member(string(name), value)
+				s.Set(string(name), value)
 			}
 		}
 	}
-	s.member("include_usage", []byte("true"))
-	return append(s.body, '}')
+	s.Set("include_usage", []byte("true"))
+	return s.JSON()
 }
 
 // says reports whether value is the number n, however it is spelled.
 func says(value []byte, n int64) bool {
 	f, err := strconv.ParseFloat(string(value), 64)
 	return err == nil && f == float64(n)
-}
-
-// splicer writes an object, of which body is the beginning.
-type splicer struct{ body []byte }
-
-func (s *splicer) member(name string, value []byte) {
-	if len(s.body) > 1 {
-		s.body = append(s.body, ',')
-	}
-	s.body = append(adapters.AppendString(s.body, name), ':')
-	s.body = append(s.body, value...)
 }
