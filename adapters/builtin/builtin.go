@@ -12,6 +12,7 @@ import (
 	"dragoman/adapters/declared"
 	"dragoman/adapters/fastchat"
 	"dragoman/adapters/native"
+	"dragoman/adapters/ollama"
 	"dragoman/adapters/openai"
 	"dragoman/adapters/raw"
 	"dragoman/adapters/torchchat"
@@ -23,6 +24,7 @@ func All() map[string]adapters.Adapter {
 	all := map[string]adapters.Adapter{
 		"native":   native.Adapter{},
 		"fastchat": fastchat.Adapter{},
+		"ollama":   ollama.Adapter{},
 		"openai":   openai.Adapter{},
 	}
 	for _, files := range []fs.ReadDirFS{torchchat.Files, raw.Files} {
