@@ -3,6 +3,7 @@ package adapters
 import (
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"dragoman/adapters/llm"
 )
@@ -38,10 +39,11 @@ func FinishWord(word string, known map[string]llm.Finish) (llm.Finish, error) {
 	return llm.FinishStop, nil
 }
 
-// Clip returns the first max bytes of s, for messages.
+// Clip returns the first max bytes of s, whole characters and an ellipsis if
+// that is not all, for messages.
 func Clip[T ~string | ~[]byte](s T, max int) string {
 	if len(s) > max {
-		return string(s[:max]) + "..."
+		return strings.ToValidUTF8(string(s[:max]), "") + "..."
 	}
 	return string(s)
 }

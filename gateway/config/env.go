@@ -9,6 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"dragoman/adapters"
 	"dragoman/adapters/yamlstrict"
 )
 
@@ -116,9 +117,4 @@ func (e *environment) hide(line int, msg string) string {
 }
 
 // quote returns s in quotes, bounded.
-func quote(s string) string {
-	if len(s) > 80 {
-		s = strings.ToValidUTF8(s[:80], "") + "..."
-	}
-	return fmt.Sprintf("%q", s)
-}
+func quote(s string) string { return strconv.Quote(adapters.Clip(s, 80)) }

@@ -7,14 +7,6 @@ import (
 
 const maxWords = 600 // bytes of another's words in a message
 
-// bounded cuts s, which others wrote, for use in a message.
-func bounded(s string, most int) string {
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "..."
-	}
-	return s
-}
-
 // lastWords returns the end of s in one line: what a process says last tells most.
 func lastWords(s string) string {
 	s = oneLine(s)

@@ -3,6 +3,7 @@ package route
 import (
 	"strings"
 
+	"dragoman/adapters"
 	"dragoman/adapters/llm"
 )
 
@@ -29,7 +30,7 @@ func (b *backend) prepare(req *llm.Request, model string) (*llm.Request, error) 
 	}
 	if r.Kind == llm.Completion && traits.Messages && !traits.CanDo("prompt") {
 		return nil, llm.Invalid("model", "unsupported_value",
-			"The model '%s' takes messages only: use /v1/chat/completions.", bounded(req.Model, 200))
+			"The model '%s' takes messages only: use /v1/chat/completions.", adapters.Clip(req.Model, 200))
 	}
 	return &r, nil
 }

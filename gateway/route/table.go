@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"dragoman/adapters"
 	"dragoman/adapters/llm"
 	"dragoman/gateway/config"
 	"dragoman/gateway/openai"
@@ -92,7 +93,7 @@ func (t *Table) Pick(name string) (*Model, error) {
 	}
 	return nil, &llm.Error{
 		Status: http.StatusNotFound, Type: "invalid_request_error", Code: "model_not_found", Param: "model",
-		Message: "The model '" + bounded(name, 200) + "' does not exist. GET /v1/models lists those that do.",
+		Message: "The model '" + adapters.Clip(name, 200) + "' does not exist. GET /v1/models lists those that do.",
 	}
 }
 

@@ -95,7 +95,7 @@ func askFailed(err error) error {
 	if e := (*llm.Error)(nil); errors.As(err, &e) {
 		return err
 	}
-	e := llm.Upstream(http.StatusBadGateway, "", "The backend's chat template cannot be used: %s", oneLine(bounded(err.Error(), maxWords)))
+	e := llm.Upstream(http.StatusBadGateway, "", "The backend's chat template cannot be used: %s", oneLine(adapters.Clip(err.Error(), maxWords)))
 	if errors.Is(err, context.DeadlineExceeded) {
 		e = llm.Upstream(http.StatusGatewayTimeout, "", "The backend did not give its chat template in time.")
 	}

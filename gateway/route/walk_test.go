@@ -1,6 +1,7 @@
 package route
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -21,7 +22,11 @@ func worker(t *testing.T, bodies chan<- string) http.HandlerFunc {
 		case "/model_details":
 			says(`{"context_length":64}`)(w, r)
 		case "/count_token":
-			says(`{"count":13,"error_code":0}`)(w, r)
+			count := 13
+			if strings.Contains(string(body), "far too long") {
+				count = 64
+			}
+			says(fmt.Sprintf(`{"count":%d,"error_code":0}`, count))(w, r)
 		case "/worker_generate_stream":
 			bodies <- string(body)
 			says("{\"text\":\"Ahoy\",\"error_code\":0}\x00{\"text\":\"Ahoy there\",\"error_code\":0,\"finish_reason\":\"stop\"}\x00")(w, r)
@@ -81,6 +86,35 @@ adapters:
 	f("x/qwen", `/v1/chat/completions?key=1 {"model":"qwen","messages":[{"role":"user","content":"Hi!"}],"seed":18446744073709551,"stream":true`, "hello")
 	f("mine", `/gen {"q":"<|im_start|>user\nHi!<|im_end|>\n<|im_start|>assistant\n"}`,
 		"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+}
+
+// TestBC065PromptThatAWorkerWouldCut: it is refused before anything is generated,
+// and takes no slot with it.
+func TestBC065PromptThatAWorkerWouldCut(t *testing.T) {
+	bodies := make(chan string, 10)
+	c, err := config.Parse([]byte(`models: {m: {adapter: fastchat, url: "` + serve(t, worker(t, bodies)) + `", max_concurrent: 1}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := New(c, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close(t.Context())
+	for range 2 {
+		_, err := pick(t, table, "m").Open(t.Context(), chat("far too long"))
+		e := asError(t, err)
+		if e.Status != 400 || e.Code != "context_length_exceeded" || !strings.Contains(e.Message, "maximum context length is 64 tokens") {
+			t.Errorf("got %+v", e)
+		}
+	}
+	s, err := pick(t, table, "m").Open(t.Context(), chat("Hi!"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := text(t, s); got != "Ahoy there" || len(bodies) != 1 {
+		t.Errorf("got %q after %d calls", got, len(bodies))
+	}
 }
 
 // TestBC079BaseURLs: each way to write the address of an OpenAI-like server
