@@ -11,6 +11,7 @@ import (
 	"dragoman/adapters"
 	"dragoman/adapters/declared"
 	"dragoman/adapters/fastchat"
+	"dragoman/adapters/llamacpp"
 	"dragoman/adapters/native"
 	"dragoman/adapters/ollama"
 	"dragoman/adapters/openai"
@@ -24,6 +25,7 @@ func All() map[string]adapters.Adapter {
 	all := map[string]adapters.Adapter{
 		"native":   native.Adapter{},
 		"fastchat": fastchat.Adapter{},
+		"llamacpp": llamacpp.Adapter{},
 		"ollama":   ollama.Adapter{},
 		"openai":   openai.Adapter{},
 	}

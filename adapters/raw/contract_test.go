@@ -7,4 +7,10 @@ import (
 	"dragoman/adapters/builtin"
 )
 
-func TestContract(t *testing.T) { adaptertest.Run(t, builtin.All()["raw"], "testdata") }
+func TestContract(t *testing.T) {
+	all := builtin.All()
+	adaptertest.Run(t, all["raw"], "testdata")
+	adaptertest.Run(t, all["raw-lines"], "testdata/lines")
+	adaptertest.Run(t, all["raw-ndjson"], "testdata/ndjson")
+	adaptertest.Run(t, all["raw-sse"], "testdata/sse")
+}
