@@ -5,7 +5,7 @@
 // decides is replaced.
 //
 // Calls go to /v1/chat/completions and /v1/completions below the backend's URL;
-// a version at the end of that URL takes the place of this /v1 (stream.Join).
+// a version in that URL's path takes the place of this /v1 (stream.Join).
 package openai
 
 import (

@@ -21,12 +21,13 @@ func TestJoin(t *testing.T) {
 	f("http://h:1/v1/", "/gen", "http://h:1/v1/gen")
 	// A version in the URL takes the place of the adapter's.
 	f("http://h:1/api/paas/v4", chat, "http://h:1/api/paas/v4/chat/completions")
+	f("http://h:1/v1beta/openai", chat, "http://h:1/v1beta/openai/chat/completions")
+	f("http://h:1/v1/x", chat, "http://h:1/v1/x/chat/completions")
 	f("http://h:1/v2", "/v1", "http://h:1/v2")
 	// Any other path goes in front.
 	f("http://h:1/x", chat, "http://h:1/x/v1/chat/completions")
 	f("http://h:1/x?api-version=1", chat, "http://h:1/x/v1/chat/completions?api-version=1")
-	f("http://h:1/v1beta", chat, "http://h:1/v1beta/v1/chat/completions")
-	f("http://h:1/v1/x", chat, "http://h:1/v1/x/v1/chat/completions")
+	f("http://h:1/vx", chat, "http://h:1/vx/v1/chat/completions")
 	f("http://h:1/v", chat, "http://h:1/v/v1/chat/completions")
 	f("http://v1", chat, "http://v1/v1/chat/completions")
 	f("http://h:1/v1?a=1", "/v1/x?b=2", "http://h:1/v1/x?a=1&b=2")

@@ -1,14 +1,17 @@
 package stream
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Join appends path to a backend's base URL. Both may have a query, and those
-// are joined too. Where base ends in a version and path begins with one (v and
-// digits, a segment of its own), base's takes the place of path's: for the path
-// /v1/chat, http://h and http://h/v1 both give http://h/v1/chat, and
-// http://h/api/v4 gives http://h/api/v4/chat. A slash at the end of base means
-// nothing. A base that begins with unix: names a socket, which the Client knows
-// how to reach.
+// are joined too. Where base has a version in its path and path begins with one
+// (a segment such as v1 or v1beta), base's takes the place of path's: for the
+// path /v1/chat, http://h and http://h/v1 both give http://h/v1/chat,
+// http://h/api/v4 gives http://h/api/v4/chat, and http://h/v1beta/openai gives
+// http://h/v1beta/openai/chat. A slash at the end of base means nothing. A base
+// that begins with unix: names a socket, which the Client knows how to reach.
 //
 // This is the only place that knows the rule.
 func Join(base, path string) string {
@@ -20,8 +23,8 @@ func Join(base, path string) string {
 	base = strings.TrimRight(base, "/")
 	path = strings.TrimLeft(path, "/")
 	first, rest, _ := strings.Cut(path, "/")
-	if own := base[strings.LastIndexByte(base, '/')+1:]; isVersion(first) && isVersion(own) && !strings.HasSuffix(base, "://"+own) {
-		path = rest // own is no host: it has a path before it
+	if isVersion(first) && versioned(base) {
+		path = rest
 	}
 	url := base
 	if path != "" {
@@ -36,8 +39,14 @@ func Join(base, path string) string {
 	return url
 }
 
-// isVersion reports whether segment is a version such as v1.
+// versioned reports whether the path of a URL has a version in it.
+func versioned(url string) bool {
+	_, url, _ = strings.Cut(url, "://")
+	_, path, _ := strings.Cut(url, "/")
+	return slices.ContainsFunc(strings.Split(path, "/"), isVersion)
+}
+
+// isVersion reports whether segment is a version such as v1 or v1beta.
 func isVersion(segment string) bool {
-	digits, ok := strings.CutPrefix(segment, "v")
-	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
+	return len(segment) > 1 && segment[0] == 'v' && '0' <= segment[1] && segment[1] <= '9'
 }

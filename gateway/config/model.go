@@ -26,8 +26,8 @@ type Backend struct {
 	// URL is where the server listens: http or https, host, optional port, and a
 	// path and a query of its own if there are any. The adapter's path goes after
 	// the path, before the query: with http://h:1/x?api-version=1 the adapter's
-	// /generate is http://h:1/x/generate?api-version=1. A version at its end (v
-	// and digits: /v1, /api/paas/v4) takes the place of one that the adapter's
+	// /generate is http://h:1/x/generate?api-version=1. A version in it
+	// (/v1, /api/paas/v4, /v1beta/openai) takes the place of one that the adapter's
 	// path begins with: to openai, which calls /v1/chat/completions, http://h:1 and
 	// http://h:1/v1 are the same. A slash at the end means nothing. A whole route
 	// such as http://h:1/v1/chat/completions is refused: the adapter knows it.
