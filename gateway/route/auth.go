@@ -23,17 +23,31 @@ func authorization(ctx context.Context) string {
 	return value
 }
 
+// setKey puts a backend's key into the header that its protocol has for it: ""
+// is Authorization (adapters.Traits).
+func setKey(h http.Header, header, key string) {
+	if header == "" {
+		header, key = "Authorization", "Bearer "+key
+	}
+	h.Set(header, key)
+}
+
 // withAuthorization returns up as this one client reaches it.
-func withAuthorization(up *stream.Upstream, value string) *stream.Upstream {
+func withAuthorization(up *stream.Upstream, keyHeader, value string) *stream.Upstream {
 	own := *up
 	own.Header = up.Header.Clone()
 	if own.Header == nil {
 		own.Header = http.Header{}
 	}
-	own.Header.Set("Authorization", value)
 	own.Secrets = append(slices.Clip(up.Secrets), value)
-	if _, token, ok := strings.Cut(value, " "); ok && token != "" {
+	_, token, ok := strings.Cut(value, " ")
+	if ok && token != "" {
 		own.Secrets = append(own.Secrets, token)
+	}
+	if keyHeader == "" {
+		own.Header.Set("Authorization", value)
+	} else if token != "" {
+		setKey(own.Header, keyHeader, token)
 	}
 	return &own
 }

@@ -88,7 +88,7 @@ func (b *backend) reach(ctx context.Context) (*stream.Upstream, func(), error) {
 	}
 	up := b.upstream
 	if auth := authorization(ctx); b.forwardAuth && auth != "" {
-		up = withAuthorization(up, auth)
+		up = withAuthorization(up, b.adapter.Traits().KeyHeader, auth)
 	}
 	return up, func() {}, nil
 }

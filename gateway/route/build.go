@@ -34,7 +34,7 @@ func newBackend(ctx context.Context, c *config.Config, entry *config.Model, o Op
 	if cfg.Engine != nil {
 		b.child = &child{engine: newEngine(cfg.Engine, o), cfg: cfg, maxFrame: c.FrameLimit, log: b.log}
 	} else {
-		b.upstream, err = upstream(cfg, cfg.URL, c.FrameLimit, b.log)
+		b.upstream, err = upstream(cfg, cfg.URL, spoken.Traits().KeyHeader, c.FrameLimit, b.log)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", entry.Path, err)
@@ -50,8 +50,8 @@ func newBackend(ctx context.Context, c *config.Config, entry *config.Model, o Op
 	return b, nil
 }
 
-// upstream returns how the backend at url is reached.
-func upstream(cfg *config.Backend, url string, maxFrame int64, log *slog.Logger) (*stream.Upstream, error) {
+// upstream returns how the backend at url is reached; keyHeader is the adapter's.
+func upstream(cfg *config.Backend, url, keyHeader string, maxFrame int64, log *slog.Logger) (*stream.Upstream, error) {
 	client, err := stream.NewClient(stream.ClientOptions{URL: url, Connect: cfg.Timeout.Connect, Proxy: cfg.Proxy})
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func upstream(cfg *config.Backend, url string, maxFrame int64, log *slog.Logger)
 		Log:      log,
 	}
 	if cfg.Key != "" {
-		up.Header.Set("Authorization", "Bearer "+cfg.Key.Reveal())
+		setKey(up.Header, keyHeader, cfg.Key.Reveal())
 		up.Secrets = append(up.Secrets, cfg.Key.Reveal())
 	}
 	for name, value := range cfg.Headers {

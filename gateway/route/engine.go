@@ -86,7 +86,7 @@ func (c *child) upstream(address string) (*stream.Upstream, error) {
 	if !strings.HasPrefix(address, "unix:") {
 		url = "http://" + address
 	}
-	up, err := upstream(c.cfg, url, c.maxFrame, c.log)
+	up, err := upstream(c.cfg, url, "", c.maxFrame, c.log)
 	if err != nil {
 		return nil, fmt.Errorf("reaching the engine: %w", err)
 	}
