@@ -41,7 +41,7 @@ func (a *Adapter) Request(req *llm.Request) (adapters.Call, error) {
 
 // Decoder implements adapters.Adapter.
 func (a *Adapter) Decoder(*llm.Request) adapters.Decoder {
-	return &decoder{reader: &a.spec.reader, found: make([][]byte, a.spec.reader.finder.n)}
+	return &decoder{reader: &a.spec.reader, found: make([][]byte, len(a.spec.reader.finder))}
 }
 
 // reader is how a frame is read. Places are indexes into what finder finds.
@@ -81,7 +81,6 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 	if err := adapters.CheckJSON(fr.Data); err != nil {
 		return dst, err
 	}
-	clear(d.found)
 	d.finder.find(fr.Data, d.found)
 	if d.failed.met(d.found) {
 		return dst, d.failure()
