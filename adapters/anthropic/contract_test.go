@@ -1,0 +1,9 @@
+package anthropic
+
+import (
+	"testing"
+
+	"dragoman/adapters/adaptertest"
+)
+
+func TestContract(t *testing.T) { adaptertest.Run(t, Adapter{}, "testdata") }
