@@ -12,7 +12,7 @@ import (
 var finishWords = map[string]llm.Finish{
 	"stop": llm.FinishStop, "eos": llm.FinishStop, "eos_token": llm.FinishStop,
 	"stop_sequence": llm.FinishStop, "stop_token": llm.FinishStop, "end_turn": llm.FinishStop,
-	"length": llm.FinishLength, "max_tokens": llm.FinishLength,
+	"length": llm.FinishLength, "max_tokens": llm.FinishLength, "model_length": llm.FinishLength,
 	"tool_calls": llm.FinishTools, "function_call": llm.FinishTools,
 	"content_filter": llm.FinishFilter,
 }
@@ -32,6 +32,8 @@ func FinishWord(word string, known map[string]llm.Finish) (llm.Finish, error) {
 	switch word {
 	case "error", "abort", "cancelled", "canceled":
 		return "", llm.Upstream(http.StatusBadGateway, "", "The backend broke its answer off (%s).", word)
+	case "insufficient_system_resource": // DeepSeek
+		return "", llm.Upstream(http.StatusServiceUnavailable, "", "The backend broke its answer off (%s).", word)
 	case "timeout":
 		return "", llm.Upstream(http.StatusGatewayTimeout, "", "The backend broke its answer off (timeout).")
 	}

@@ -92,7 +92,8 @@ var statusOf = map[string]int{
 	"not_found_error": http.StatusNotFound, "NotFoundError": http.StatusNotFound,
 	"rate_limit_error": http.StatusTooManyRequests, "rate_limit_exceeded": http.StatusTooManyRequests,
 	"insufficient_quota": http.StatusTooManyRequests,
-	"overloaded_error":   http.StatusServiceUnavailable, "service_unavailable": http.StatusServiceUnavailable,
+	"request_too_large":  http.StatusRequestEntityTooLarge, "timeout_error": http.StatusGatewayTimeout,
+	"overloaded_error": http.StatusServiceUnavailable, "service_unavailable": http.StatusServiceUnavailable,
 }
 
 // Failure returns what the client shall see of p, which came with an HTTP

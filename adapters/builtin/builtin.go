@@ -9,8 +9,10 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"dragoman/adapters"
+	"dragoman/adapters/anthropic"
 	"dragoman/adapters/declared"
 	"dragoman/adapters/fastchat"
+	"dragoman/adapters/gemini"
 	"dragoman/adapters/llamacpp"
 	"dragoman/adapters/native"
 	"dragoman/adapters/ollama"
@@ -23,11 +25,13 @@ import (
 // caller's, who may add adapters that the user declares.
 func All() map[string]adapters.Adapter {
 	all := map[string]adapters.Adapter{
-		"native":   native.Adapter{},
-		"fastchat": fastchat.Adapter{},
-		"llamacpp": llamacpp.Adapter{},
-		"ollama":   ollama.Adapter{},
-		"openai":   openai.Adapter{},
+		"native":    native.Adapter{},
+		"fastchat":  fastchat.Adapter{},
+		"llamacpp":  llamacpp.Adapter{},
+		"ollama":    ollama.Adapter{},
+		"anthropic": anthropic.Adapter{},
+		"gemini":    gemini.Adapter{},
+		"openai":    openai.Adapter{},
 	}
 	for _, files := range []fs.ReadDirFS{torchchat.Files, raw.Files} {
 		addDeclared(all, files)

@@ -1,0 +1,9 @@
+package gemini
+
+import (
+	"testing"
+
+	"dragoman/adapters/adaptertest"
+)
+
+func TestContract(t *testing.T) { adaptertest.Run(t, Adapter{}, "testdata") }
