@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -16,11 +17,12 @@ import (
 // listener gives fasthttp connections that know their server.
 type listener struct {
 	net.Listener
-	s *Server
+	s      *Server
+	warned time.Time // when the log last told that connections wait
 }
 
 func (l *listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
+	c, err := l.accept()
 	if err != nil {
 		return nil, err
 	}
@@ -30,6 +32,27 @@ func (l *listener) Accept() (net.Conn, error) {
 		return nil, net.ErrClosed
 	}
 	return w, nil
+}
+
+// accept waits out what passes by itself, above all a lack of file descriptors:
+// fasthttp would stop serving for it.
+func (l *listener) accept() (net.Conn, error) {
+	for wait := 5 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		c, err := l.Listener.Accept()
+		if err == nil || !passes(err) {
+			return c, err
+		}
+		if time.Since(l.warned) > time.Minute {
+			l.s.log.Warn("new connections have to wait", "error", err)
+			l.warned = time.Now()
+		}
+		time.Sleep(wait)
+	}
+}
+
+func passes(err error) bool {
+	var errno syscall.Errno
+	return errors.As(err, &errno) && slices.Contains([]syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM}, errno)
 }
 
 // conn is a client's connection whose writes must make progress and whose

@@ -144,8 +144,9 @@ func (g *gateway) Models() []openai.ModelInfo {
 	return infos
 }
 
-// start serves the backends, by model name, until the test ends.
-func start(t *testing.T, o Options, fakes backends) *gateway {
+// start serves the backends, by model name, until the test ends; on a listener
+// that is changed as said.
+func start(t *testing.T, o Options, fakes backends, change ...func(net.Listener) net.Listener) *gateway {
 	t.Helper()
 	g := &gateway{t: t, models: map[string]Model{"panic": panicModel{}}, served: make(chan error, 1)}
 	client, err := stream.NewClient(stream.ClientOptions{})
@@ -167,6 +168,9 @@ func start(t *testing.T, o Options, fakes backends) *gateway {
 		t.Fatal(err)
 	}
 	g.addr = ln.Addr().String()
+	for _, f := range change {
+		ln = f(ln)
+	}
 	go func() { g.served <- g.s.Serve(ln) }()
 	t.Cleanup(g.stop)
 	return g

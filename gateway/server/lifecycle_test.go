@@ -7,7 +7,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -218,5 +220,45 @@ func TestShutdownEndsAStreamWithAnErrorFrame(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(rest), `data: {"error":{"message":"the server is stopping"`) ||
 		!strings.HasSuffix(string(rest), "}\n\ndata: [DONE]\n\n") {
 		t.Errorf("got %q, %v", rest, err)
+	}
+}
+
+// shortOf fails to accept now and then, as when file descriptors run out.
+type shortOf struct {
+	net.Listener
+	err   error
+	fails int
+}
+
+func (l *shortOf) Accept() (net.Conn, error) {
+	if l.fails--; l.fails >= 0 {
+		return nil, &net.OpError{Op: "accept", Net: "tcp", Err: os.NewSyscallError("accept4", l.err)}
+	}
+	return l.Listener.Accept()
+}
+
+func TestServesOnAfterALackOfDescriptors(t *testing.T) {
+	for _, err := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
+		g := start(t, Options{}, nil, func(ln net.Listener) net.Listener { return &shortOf{Listener: ln, err: err, fails: 3} })
+		if got := g.do("GET", "/health", ""); got.StatusCode != 200 {
+			t.Errorf("%v: %d", err, got.StatusCode)
+		}
+		if n := strings.Count(g.log.String(), "new connections have to wait"); n != 1 {
+			t.Errorf("%v: logged %d times", err, n)
+		}
+	}
+}
+
+func TestServeReturnsWhatDoesNotPass(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(Options{Router: &gateway{}})
+	if err := s.Serve(&shortOf{Listener: ln, err: syscall.EINVAL, fails: 1}); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := ln.Accept(); err == nil {
+		t.Error("it did not close the listener")
 	}
 }

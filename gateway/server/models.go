@@ -22,7 +22,7 @@ func (r *request) showModel(id string) error {
 	if _, err := r.s.o.Router.Pick(id); err != nil {
 		return err
 	}
-	r.writeJSON(http.StatusOK, openai.AppendModel(nil, openai.ModelInfo{ID: id}))
+	r.writeJSON(http.StatusOK, openai.AppendModel(nil, openai.ModelInfo{ID: id, Created: r.s.made.Unix(), OwnedBy: "dragoman"}))
 	return nil
 }
 

@@ -74,6 +74,7 @@ type Server struct {
 	o     Options
 	log   *slog.Logger
 	keys  [][32]byte
+	made  time.Time
 	fast  *fasthttp.Server
 	base  context.Context // ends with errStopped
 	stop  context.CancelCauseFunc
@@ -89,7 +90,7 @@ func New(o Options) *Server {
 	o.HeaderTimeout = cmp.Or(o.HeaderTimeout, 10*time.Second)
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, 30*time.Second)
 	o.IdleTimeout = cmp.Or(o.IdleTimeout, 120*time.Second)
-	s := &Server{o: o, log: cmp.Or(o.Log, slog.Default()), keys: hashKeys(o.Keys)}
+	s := &Server{o: o, log: cmp.Or(o.Log, slog.Default()), keys: hashKeys(o.Keys), made: time.Now()}
 	s.base, s.stop = context.WithCancelCause(context.Background())
 	s.fast = &fasthttp.Server{
 		Handler:        s.serve,
