@@ -22,7 +22,7 @@ func listen(addresses []string, log *slog.Logger) ([]net.Listener, error) {
 		switch {
 		case err == nil:
 			listeners = append(listeners, ln)
-		case i > 0 && errors.Is(err, syscall.EADDRINUSE):
+		case i > 0 && taken(err):
 			log.Warn("the address is taken, going on without it", "address", address)
 		default:
 			for _, ln := range listeners {
@@ -40,18 +40,36 @@ func listenOn(address string) (net.Listener, error) {
 		return net.Listen("tcp", address)
 	}
 	ln, err := net.Listen("unix", path)
-	if !errors.Is(err, syscall.EADDRINUSE) {
+	if !taken(err) {
 		return ln, err
 	}
 	// A gateway that was killed leaves its socket behind; nobody answers there.
-	if c, dialErr := net.Dial("unix", path); dialErr == nil {
-		_ = c.Close()
+	if !abandoned(path) {
 		return nil, err
 	}
 	if removeErr := os.Remove(path); removeErr != nil {
 		return nil, errors.Join(err, removeErr)
 	}
 	return net.Listen("unix", path)
+}
+
+// taken reports whether err says that somebody else listens there.
+func taken(err error) bool {
+	const wsaeaddrinuse syscall.Errno = 10048 // Windows' name for it; no other system's number is so large
+	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, wsaeaddrinuse)
+}
+
+// abandoned reports whether path is a socket that nobody listens on. It may as
+// well be a file, or the socket of somebody who lets no one in.
+func abandoned(path string) bool {
+	if info, err := os.Lstat(path); err != nil || info.Mode().Type() != os.ModeSocket {
+		return false
+	}
+	c, err := net.Dial("unix", path)
+	if err == nil {
+		_ = c.Close()
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // greet says how to talk to the gateway: to a person with a line to try.

@@ -36,6 +36,21 @@ func TestUnixSocket(t *testing.T) {
 	again.Close()
 }
 
+// What the configuration names by mistake is not to be removed.
+func TestUnixSocketLeavesOtherFilesAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if ln, err := listenOn("unix:" + path); err == nil {
+		ln.Close()
+		t.Error("it listens where a file is")
+	}
+	if data, err := os.ReadFile(path); err != nil || string(data) != "precious" {
+		t.Errorf("the file holds %q, %v", data, err)
+	}
+}
+
 // greeting gives what run writes and, once, the address in it.
 type greeting struct {
 	all  bytes.Buffer
