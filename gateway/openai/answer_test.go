@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -97,5 +98,17 @@ func TestCheck82_Models(t *testing.T) {
 `)
 	if got := string(AppendModels(nil, nil)); got != `{"object":"list","data":[]}` {
 		t.Errorf("got %s", got)
+	}
+}
+
+func TestCheck45_TotalNeverOverflows(t *testing.T) {
+	u := llm.Usage{Prompt: math.MaxInt, Completion: math.MaxInt, Has: true}
+	var got struct {
+		Prompt     int64 `json:"prompt_tokens"`
+		Completion int64 `json:"completion_tokens"`
+		Total      int64 `json:"total_tokens"`
+	}
+	if err := json.Unmarshal(appendUsage(nil, u), &got); err != nil || got.Total <= 0 || got.Total != got.Prompt+got.Completion {
+		t.Errorf("got %+v, %v", got, err)
 	}
 }

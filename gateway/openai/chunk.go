@@ -38,6 +38,13 @@ type choice struct {
 	finished bool
 }
 
+// maxCallName bounds the id and the name of a tool call, so that their line
+// stays short; with more than shortCallName the arguments begin in the next one.
+const (
+	maxCallName   = 4 << 10
+	shortCallName = 256
+)
+
 // maxExtra bounds the unknown members of a chunk, so that its line stays short.
 const maxExtra = 4 << 10
 
@@ -154,15 +161,20 @@ func (w *ChunkWriter) appendText(dst []byte, index int, lead string, text []byte
 func (w *ChunkWriter) appendTool(dst []byte, index int, t *llm.ToolDelta) []byte {
 	c := &w.choices[index]
 	first := t.Index >= c.tools
-	for piece, rest := cut(t.Arguments); first || len(piece) > 0; piece, rest = cut(rest) {
+	id, name := shortened(t.ID, maxCallName), shortened(t.Name, maxCallName)
+	piece, rest := cut(t.Arguments)
+	if first && len(id)+len(name) > shortCallName {
+		piece, rest = piece[:0], t.Arguments
+	}
+	for ; first || len(piece) > 0; piece, rest = cut(rest) {
 		dst = w.begin(dst, index)
 		dst = append(dst, `"delta":{"tool_calls":[{"index":`...)
 		dst = strconv.AppendInt(dst, int64(t.Index), 10)
 		if first {
 			dst = append(dst, `,"id":`...)
-			dst = appendString(dst, t.ID)
+			dst = appendString(dst, id)
 			dst = append(dst, `,"type":"function","function":{"name":`...)
-			dst = appendString(dst, t.Name)
+			dst = appendString(dst, name)
 			dst = append(dst, ',')
 			c.tools = t.Index + 1
 			first = false

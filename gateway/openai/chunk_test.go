@@ -234,6 +234,30 @@ func TestCheck67_LongDeltasAreSplit(t *testing.T) {
 	}
 }
 
+func TestCheck67_LongNamesOfCallsAreCut(t *testing.T) {
+	m := meta()
+	m.OffersTools = true
+	m.Model = strings.Repeat("\x01", maxModelName)
+	for _, size := range []int{1, shortCallName / 2, shortCallName, maxCallName, 100 << 10} {
+		name, long := strings.Repeat("\x01", size), strings.Repeat("\x01", 20<<10)
+		event := toolCallStart(0, name, name, long)
+		event.Extra = []byte(`"x":"` + strings.Repeat("x", maxExtra-6) + `"`)
+		arguments := ""
+		for _, chunk := range frames(t, write(m, llm.Usage{}, event, finish(llm.FinishTools))) {
+			calls, _ := chunk["choices"].([]any)[0].(map[string]any)["delta"].(map[string]any)["tool_calls"].([]any)
+			for _, call := range calls {
+				arguments += call.(map[string]any)["function"].(map[string]any)["arguments"].(string)
+				if id, ok := call.(map[string]any)["id"].(string); ok && id != name[:min(size, maxCallName)] {
+					t.Errorf("%d bytes: the id has %d", size, len(id))
+				}
+			}
+		}
+		if arguments != long {
+			t.Errorf("%d bytes: the arguments changed", size)
+		}
+	}
+}
+
 func TestCheck71_NoErrorMemberWithoutError(t *testing.T) {
 	if got := write(meta(), llm.Usage{}, text("x"), finish(llm.FinishStop)); strings.Contains(string(got), `"error"`) {
 		t.Errorf("got %s", got)

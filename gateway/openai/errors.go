@@ -3,7 +3,6 @@ package openai
 import (
 	"errors"
 	"net/http"
-	"unicode/utf8"
 
 	"dragoman/adapters/llm"
 )
@@ -55,11 +54,8 @@ func clientError(err error) llm.Error {
 	if e.Message == "" {
 		e.Message = internal.Message
 	}
-	if n := maxErrorMessage; len(e.Message) > n {
-		for n > 0 && !utf8.RuneStart(e.Message[n]) {
-			n--
-		}
-		e.Message = e.Message[:n] + "..."
+	if short := shortened(e.Message, maxErrorMessage); len(short) < len(e.Message) {
+		e.Message = short + "..."
 	}
 	return e
 }

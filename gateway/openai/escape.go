@@ -91,3 +91,14 @@ func cut[T []byte | string](text T) (piece, rest T) {
 	}
 	return text[:n], text[n:]
 }
+
+// shortened returns at most n bytes of text, cut between two runes.
+func shortened(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}

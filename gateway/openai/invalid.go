@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"dragoman/adapters/jsonscan"
 	"dragoman/adapters/llm"
@@ -75,17 +74,12 @@ func typeName(value []byte) string {
 	return "an integer"
 }
 
-// clip bounds what a client sent to 64 bytes, at a rune's border.
+// clip bounds what a client sent to 64 bytes.
 func clip(text string) string {
-	const most = 64
-	if len(text) <= most {
-		return text
+	if short := shortened(text, 64); len(short) < len(text) {
+		return short + "..."
 	}
-	n := most
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n] + "..."
+	return text
 }
 
 // quote clips text, escapes control characters and puts it in single quotes.

@@ -1,14 +1,20 @@
 package openai
 
 import (
+	"math"
 	"strconv"
 
 	"dragoman/adapters/llm"
 )
 
+// maxCount bounds a count of tokens, whatever a backend says: the total must not
+// overflow.
+const maxCount = math.MaxInt / 2
+
 // appendUsage appends the usage object. Counts that nobody made are zero and
 // marked as estimated; details are there only where they are known.
 func appendUsage(dst []byte, u llm.Usage) []byte {
+	u.Prompt, u.Completion = min(u.Prompt, maxCount), min(u.Completion, maxCount)
 	dst = appendCount(dst, `{"prompt_tokens":`, u.Prompt)
 	dst = appendCount(dst, `,"completion_tokens":`, u.Completion)
 	dst = appendCount(dst, `,"total_tokens":`, u.Prompt+u.Completion)
