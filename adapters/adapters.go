@@ -97,6 +97,14 @@ type Rendered struct {
 	Prompt       llm.Prompt
 	Stop         []string
 	StopTokenIDs []int
+
+	// Tools says that the template shows the model the tools of a request. With
+	// one that does not, a request that offers tools must not be answered.
+	Tools bool
+
+	// OpensThink says that the prompt ends inside of the model's reasoning: the
+	// answer goes on with it, and ends it with a closing tag.
+	OpensThink bool
 }
 
 // Templater is implemented by adapters whose backends can be asked for their

@@ -70,7 +70,7 @@ func TestTimeIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	tm.limits.time = -time.Second
-	if _, err := tm.execute(nil, 0); err == nil || !strings.Contains(err.Error(), "too long") {
+	if _, err := tm.execute(&conversation{}); err == nil || !strings.Contains(err.Error(), "too long") {
 		t.Error(err)
 	}
 }

@@ -1,16 +1,13 @@
 package prompt
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/ardanlabs/jinja"
 
 	"dragoman/adapters"
-	"dragoman/adapters/llm"
 )
 
 // Options say what a template needs to know about its model. The zero value
@@ -62,8 +59,10 @@ type template struct {
 	limits   limits
 	breaker  *breaker
 
-	objectArgs bool // it wants the arguments of tool calls as an object, not as JSON text
-	parts      bool // it wants content as a list of parts
+	objectArgs bool   // it wants the arguments of tool calls as an object, not as JSON text
+	parts      bool   // it wants content as a list of parts
+	tools      bool   // it shows the model the tools that are offered
+	reasoning  string // what it calls the reasoning of earlier turns
 	support    [numShapes]support
 }
 
@@ -80,7 +79,7 @@ func compile(src string, o Options) (*template, error) {
 
 func untested(src string, o Options) (t *template, err error) {
 	defer recovered(&err)
-	t = &template{Options: o, guards: newGuards(), limits: defaultLimits, breaker: newBreaker(o.Special, src)}
+	t = &template{Options: o, guards: newGuards(), limits: defaultLimits, breaker: newBreaker(o.Special, src), reasoning: reasoningNames[0]}
 	if t.Now == nil {
 		t.Now = time.Now
 	}
@@ -90,75 +89,4 @@ func untested(src string, o Options) (t *template, err error) {
 	}
 	t.compiled, err = jinja.Compile(source)
 	return t, err
-}
-
-// Render implements adapters.Template.
-func (t *template) Render(req *llm.Request) (adapters.Rendered, error) {
-	mark, err := t.breaker.mark(req.Messages)
-	if err != nil {
-		return adapters.Rendered{}, err
-	}
-	first, last, err := t.levels(req.Messages)
-	if err != nil {
-		return adapters.Rendered{}, err
-	}
-	var refused *refusal
-	for level := first; level <= last; level++ {
-		text, err := t.execute(fold(req.Messages, level), mark)
-		if r := (*refusal)(nil); errors.As(err, &r) {
-			if refused == nil {
-				refused = r
-			}
-			continue
-		}
-		if err != nil {
-			return adapters.Rendered{}, invalid("the model's chat template failed: %s", err.Error())
-		}
-		return adapters.Rendered{Prompt: t.breaker.split(text, mark), Stop: t.Stop}, nil
-	}
-	return adapters.Rendered{}, invalid("the model's chat template refuses the messages: %s", refused.words)
-}
-
-// invalid returns the error for a conversation that cannot be rendered. words
-// come from the template and may repeat what the client sent.
-func invalid(format, words string) *llm.Error {
-	const most = 500 // bytes
-	words = strings.Map(func(r rune) rune {
-		if isNoncharacter(r) {
-			return -1
-		}
-		return r
-	}, words)
-	if len(words) > most {
-		words = strings.ToValidUTF8(words[:most], "") + "..."
-	}
-	return llm.Invalid("messages", "invalid_value", format, words)
-}
-
-// recovered makes an error of a panic: the library does not promise to have none.
-func recovered(err *error) {
-	if r := recover(); r != nil {
-		*err = fmt.Errorf("the template library broke down: %v", r)
-	}
-}
-
-// execute runs the template on messages as they are.
-func (t *template) execute(messages []llm.Message, mark rune) (text string, err error) {
-	defer recovered(&err)
-	l := t.limits
-	for i := range messages {
-		l.bytes += 4 * len(messages[i].Content)
-	}
-	vars := map[string]jinja.Value{
-		"messages":              t.messages(messages, mark),
-		"tools":                 jinja.None(),
-		"documents":             jinja.None(),
-		"add_generation_prompt": jinja.NewBool(true),
-		"bos_token":             jinja.NewString(t.BOS),
-		"eos_token":             jinja.NewString(t.EOS),
-		"strftime_now":          strftimeNow(t.Now),
-		"raise_exception":       raiseException,
-	}
-	t.guards.install(vars, l)
-	return t.compiled.RenderValues(vars)
 }

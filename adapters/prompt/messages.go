@@ -2,22 +2,25 @@ package prompt
 
 import (
 	"github.com/ardanlabs/jinja"
+	"github.com/tidwall/gjson"
 
 	"dragoman/adapters/llm"
 )
 
-// messages are the conversation as the template sees it. The template may
-// change it, so it is made anew for each rendering.
-func (t *template) messages(messages []llm.Message, mark rune) jinja.Value {
-	text := func(s string) string { return t.breaker.text(s, mark) }
-	list := make([]jinja.Value, len(messages))
-	for i := range messages {
-		list[i] = t.message(&messages[i], text)
+// messages are the conversation as the template sees it.
+func (t *template) messages(c *conversation, text func(string) string) jinja.Value {
+	list := make([]jinja.Value, len(c.messages))
+	for i := range c.messages {
+		tail := ""
+		if i == len(c.messages)-1 {
+			tail = c.tail
+		}
+		list[i] = t.message(&c.messages[i], text, tail)
 	}
 	return jinja.NewList(list)
 }
 
-func (t *template) message(m *llm.Message, text func(string) string) jinja.Value {
+func (t *template) message(m *llm.Message, text func(string) string, tail string) jinja.Value {
 	value := jinja.NewDict()
 	d := value.AsDict()
 	set := func(key, s string) {
@@ -26,8 +29,9 @@ func (t *template) message(m *llm.Message, text func(string) string) jinja.Value
 		}
 	}
 	d.Set("role", jinja.NewString(text(m.Role)))
-	d.Set("content", t.content(text(m.Content)))
+	d.Set("content", t.content(text(m.Content)+tail))
 	set("name", m.Name)
+	set(t.reasoning, reasoningOf(m))
 	set("tool_call_id", m.ToolCallID)
 	if len(m.ToolCalls) > 0 {
 		calls := make([]jinja.Value, len(m.ToolCalls))
@@ -37,6 +41,20 @@ func (t *template) message(m *llm.Message, text func(string) string) jinja.Value
 		d.Set("tool_calls", jinja.NewList(calls))
 	}
 	return value
+}
+
+// reasoningOf returns what an assistant's message says of how it came about,
+// in the two spellings that clients use.
+func reasoningOf(m *llm.Message) string {
+	if m.Role != "assistant" || m.Raw == nil {
+		return ""
+	}
+	for _, name := range []string{"reasoning_content", "reasoning"} {
+		if v := gjson.GetBytes(m.Raw, name); v.Type == gjson.String && v.Str != "" {
+			return v.Str
+		}
+	}
+	return ""
 }
 
 func (t *template) content(text string) jinja.Value {

@@ -42,6 +42,7 @@ const (
 	wordSystem, wordSystem2 = "probeSystemOne", "probeSystemTwo"
 	wordTool, wordResult    = "probeFunction", "probeResult"
 	wordKey, wordValue      = "probeKey", "probeValue"
+	wordReasoning           = "probeReasoning"
 )
 
 type trial struct {
@@ -86,6 +87,12 @@ func (t *template) probe() error {
 	if err := t.probeArguments(); err != nil {
 		return err
 	}
+	if err := t.probeTools(); err != nil {
+		return err
+	}
+	if err := t.probeReasoning(); err != nil {
+		return err
+	}
 	for _, trial := range trials() {
 		s, err := t.try(trial)
 		if err == nil && trial.shape == toolCalls && s.never && !s.dropped {
@@ -107,7 +114,7 @@ func (t *template) probe() error {
 func (t *template) try(trial trial) (support, error) {
 	s := support{}
 	for level := asIs; level <= foldAll; level++ {
-		text, err := t.execute(fold(trial.messages, level), 0)
+		text, err := t.render(fold(trial.messages, level), nil)
 		if r := (*refusal)(nil); errors.As(err, &r) {
 			continue
 		}
@@ -131,56 +138,6 @@ func containsAll(text string, words []string) bool {
 		}
 	}
 	return true
-}
-
-// probeParts finds templates that only know content as a list of parts.
-func (t *template) probeParts() error {
-	for _, t.parts = range []bool{false, true} {
-		text, err := t.execute([]llm.Message{{Role: "user", Content: wordUser}}, 0)
-		if r := (*refusal)(nil); errors.As(err, &r) {
-			return fmt.Errorf("a single user message is refused: %w", err)
-		}
-		if t.parts && err != nil {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("rendering a user message: %w", err)
-		}
-		if strings.Contains(text, wordUser) {
-			return nil
-		}
-	}
-	t.parts = false // as they are, user messages get lost: probe says so
-	return nil
-}
-
-// probeArguments finds out how the template wants the arguments of tool calls.
-// JSON text is kept as the model wrote it, so it is preferred where both will do.
-func (t *template) probeArguments() error {
-	var failed error
-	for _, t.objectArgs = range []bool{false, true} {
-		text, err := t.execute(toolConversation(), 0)
-		if r := (*refusal)(nil); errors.As(err, &r) {
-			continue
-		}
-		if err != nil {
-			failed = err
-			continue
-		}
-		// Not escaped once more, and not printed as Python prints a dictionary.
-		quoted := strings.Contains(text, `\"`+wordKey) || strings.Contains(text, "'"+wordKey+"'")
-		if containsAll(text, []string{wordKey, wordValue}) && !quoted {
-			return nil
-		}
-	}
-	t.objectArgs = false
-	if failed != nil {
-		if _, err := t.execute(toolConversation(), 0); err == nil {
-			return nil
-		}
-		return fmt.Errorf("rendering a tool call: %w", failed)
-	}
-	return nil
 }
 
 // levels returns the ways of reshaping to be tried for a conversation, from

@@ -112,19 +112,19 @@ func TestStrftimeIsPythons(t *testing.T) {
 	})
 }
 
-type conversation struct {
+type talk struct {
 	title    string
 	messages []llm.Message
 }
 
-func conversations(t *testing.T) []conversation {
+func talks(t *testing.T) []talk {
 	t.Helper()
 	data, err := os.ReadFile("testdata/conversations.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
-	var all []conversation
+	var all []talk
 	for {
 		token, err := decoder.Token()
 		if err != nil {
@@ -141,7 +141,7 @@ func conversations(t *testing.T) []conversation {
 		if err := decoder.Decode(&messages); err != nil {
 			t.Fatal(err)
 		}
-		c := conversation{title: title}
+		c := talk{title: title}
 		for _, m := range messages {
 			c.messages = append(c.messages, llm.Message{Role: m.Role, Content: m.Content, Name: m.Name, ToolCallID: m.ToolCallID})
 		}
@@ -162,7 +162,7 @@ func TestFamiliesArePythons(t *testing.T) {
 			continue
 		}
 		var got strings.Builder
-		for _, c := range conversations(t) {
+		for _, c := range talks(t) {
 			got.WriteString("##### " + c.title + "\n" + outcome(tm.Render(&llm.Request{Messages: c.messages})) + "\n")
 		}
 		if got.String() != string(golden) {

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -65,16 +66,17 @@ func (n *noncharacters) add(s string) {
 	}
 }
 
-// mark returns a noncharacter that neither the messages nor the template hold,
-// or 0 if there is nothing to break.
-func (b *breaker) mark(messages []llm.Message) (rune, error) {
-	if b.longest == 0 {
-		return 0, nil
+// marks returns noncharacters that neither the conversation nor the template
+// holds: one to break control tokens with, and one for the end of what is to be
+// continued. Each is 0 where it is not needed.
+func (b *breaker) marks(c *conversation, resume bool) (mark, end rune, err error) {
+	if b.longest == 0 && !resume {
+		return 0, 0, nil
 	}
 	used := b.used
-	for i := range messages {
-		m := &messages[i]
-		for _, s := range []string{m.Role, m.Content, m.Name, m.ToolCallID} {
+	for i := range c.messages {
+		m := &c.messages[i]
+		for _, s := range []string{m.Role, m.Content, m.Name, m.ToolCallID, reasoningOf(m)} {
 			used.add(s)
 		}
 		for _, call := range m.ToolCalls {
@@ -83,12 +85,25 @@ func (b *breaker) mark(messages []llm.Message) (rune, error) {
 			used.add(call.Arguments)
 		}
 	}
-	free := slices.Index(used[:], false)
-	if free < 0 {
-		return 0, llm.Invalid("messages", "invalid_value",
+	used.add(string(c.tools))
+	for _, v := range c.vars {
+		used.add(v.name)
+		used.add(string(v.value))
+	}
+	free := func(needed bool) rune {
+		i := slices.Index(used[:], false)
+		if !needed || i < 0 {
+			return 0
+		}
+		used[i] = true
+		return firstNoncharacter + rune(i)
+	}
+	mark, end = free(b.longest > 0), free(resume)
+	if b.longest > 0 && mark == 0 || resume && end == 0 {
+		return 0, 0, llm.Invalid("messages", "invalid_value",
 			"the messages hold all of the noncharacters U+FDD0 to U+FDEF, which leaves none to protect control tokens with")
 	}
-	return firstNoncharacter + rune(free), nil
+	return mark, end, nil
 }
 
 // text returns s with mark inside of every text of a control token, and also
@@ -141,6 +156,9 @@ func (b *breaker) beginsAtEnd(s string) bool {
 
 // split cuts a rendered prompt at its marks.
 func (b *breaker) split(text string, mark rune) llm.Prompt {
+	if mark != 0 { // printed by tojson with ensure_ascii, it is no other thing
+		text = strings.ReplaceAll(text, fmt.Sprintf(`\u%04x`, mark), string(mark))
+	}
 	if mark == 0 || !strings.ContainsRune(text, mark) {
 		return llm.Prompt{{Text: text, Special: true}}
 	}
