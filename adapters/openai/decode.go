@@ -39,6 +39,12 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 			failed = failed || string(value) == `"error"`
 		case "error_code": // FastChat's own API server
 			failed = failed || adapters.Int(value) != 0
+		case "x_groq":
+			for name, value := range jsonscan.All(value) {
+				if string(name) == "usage" {
+					usage = value
+				}
+			}
 		}
 	}
 	if failed {
@@ -182,6 +188,8 @@ func readUsage(object []byte) llm.Usage {
 			u.Prompt, u.Has = adapters.Int(value), true
 		case "completion_tokens":
 			u.Completion, u.Has = adapters.Int(value), true
+		case "prompt_cache_hit_tokens": // DeepSeek
+			u.Cached = adapters.Int(value)
 		case "prompt_tokens_details":
 			for name, value := range jsonscan.All(value) {
 				if string(name) == "cached_tokens" {

@@ -12,6 +12,16 @@ import (
 // Request implements adapters.Adapter. It copies req.Raw member by member and
 // replaces the values that the gateway decides.
 func (Adapter) Request(req *llm.Request) (adapters.Call, error) {
+	path := "/v1/chat/completions"
+	if req.Kind == llm.Completion {
+		path = "/v1/completions"
+	}
+	return post(req, path, req.Stream)
+}
+
+// post returns the call to path. askUsage says whether a stream's counts have
+// to be asked for.
+func post(req *llm.Request, path string, askUsage bool) (adapters.Call, error) {
 	if req.Raw == nil {
 		return adapters.Call{}, errors.New("an OpenAI-like backend needs the request as the client sent it")
 	}
@@ -27,12 +37,8 @@ func (Adapter) Request(req *llm.Request) (adapters.Call, error) {
 		s.Set("max_tokens", strconv.AppendInt(nil, req.MaxTokens, 10))
 	}
 	s.Set("stream", strconv.AppendBool(nil, req.Stream))
-	if req.Stream {
+	if askUsage {
 		s.Set("stream_options", streamOptions(req))
-	}
-	path := "/v1/chat/completions"
-	if req.Kind == llm.Completion {
-		path = "/v1/completions"
 	}
 	return adapters.PostJSON(path, s.JSON()), nil
 }

@@ -134,7 +134,9 @@ func (t *tools) read(object []byte) toolDelta {
 				d.index = adapters.Int(value)
 			}
 		case "id":
-			d.id = adapters.Text(value)
+			if d.id = adapters.Text(value); d.id == "null" { // Mistral
+				d.id = ""
+			}
 		case "function":
 			for name, value := range jsonscan.All(value) {
 				switch string(name) {

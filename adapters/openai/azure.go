@@ -1,0 +1,39 @@
+package openai
+
+import (
+	"net/url"
+
+	"dragoman/adapters"
+	"dragoman/adapters/llm"
+)
+
+// Azure speaks to Azure OpenAI's deployments, whose names take the model's
+// place: POST /openai/deployments/NAME/chat/completions, with the api-version in
+// the query of the backend's URL and the key in a header of its own. Azure's
+// newer routes, below /openai/v1, are Adapter's. The zero value is ready.
+type Azure struct{ Adapter }
+
+var _ adapters.Adapter = Azure{}
+
+var azureTraits = func() adapters.Traits {
+	t := traits
+	t.KeyHeader = "Api-Key"
+	return t
+}()
+
+// Traits implements adapters.Adapter.
+func (Azure) Traits() *adapters.Traits { return &azureTraits }
+
+// Request implements adapters.Adapter. The model's name may come from a client:
+// it stays one segment of the path.
+func (Azure) Request(req *llm.Request) (adapters.Call, error) {
+	path := "/chat/completions"
+	if req.Kind == llm.Completion {
+		path = "/completions"
+	}
+	name := url.PathEscape(req.Model)
+	if name == "." || name == ".." {
+		return adapters.Call{}, llm.Invalid("model", "invalid_value", "Invalid 'model': no deployment has that name.")
+	}
+	return post(req, "/openai/deployments/"+name+path, req.Stream)
+}
