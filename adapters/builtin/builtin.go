@@ -10,6 +10,7 @@ import (
 
 	"dragoman/adapters"
 	"dragoman/adapters/anthropic"
+	"dragoman/adapters/cohere"
 	"dragoman/adapters/declared"
 	"dragoman/adapters/fastchat"
 	"dragoman/adapters/gemini"
@@ -25,12 +26,15 @@ import (
 // caller's, who may add adapters that the user declares.
 func All() map[string]adapters.Adapter {
 	all := map[string]adapters.Adapter{
-		"native":    native.Adapter{},
-		"fastchat":  fastchat.Adapter{},
-		"llamacpp":  llamacpp.Adapter{},
-		"ollama":    ollama.Adapter{},
 		"anthropic": anthropic.Adapter{},
+		"azure":     openai.Azure{},
+		"cohere":    cohere.Adapter{},
+		"fastchat":  fastchat.Adapter{},
 		"gemini":    gemini.Adapter{},
+		"llamacpp":  llamacpp.Adapter{},
+		"mistral":   openai.Mistral{},
+		"native":    native.Adapter{},
+		"ollama":    ollama.Adapter{},
 		"openai":    openai.Adapter{},
 	}
 	for _, files := range []fs.ReadDirFS{torchchat.Files, raw.Files} {

@@ -1,0 +1,9 @@
+package cohere
+
+import (
+	"testing"
+
+	"dragoman/adapters/adaptertest"
+)
+
+func TestContract(t *testing.T) { adaptertest.Run(t, Adapter{}, "testdata") }
