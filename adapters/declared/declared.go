@@ -1,7 +1,6 @@
 package declared
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -36,6 +35,9 @@ func (a *Adapter) Request(req *llm.Request) (adapters.Call, error) {
 	}
 	call := adapters.PostJSON(path, body)
 	call.Method = a.spec.method
+	if t := &a.spec.traits; t.Framing == frame.SSE && (req.Stream || !t.Unary) { // some answer in one piece otherwise
+		call.Header.Set("Accept", "text/event-stream")
+	}
 	return call, nil
 }
 
@@ -52,9 +54,11 @@ type reader struct {
 	text, reasoning                []int // the first that is there counts
 	finish                         int   // this and those below are -1 if not told
 	promptTokens, completionTokens int
-	message, code                  int
+	frameTokens, code              int
+	message                        []int // the first that is there counts
 	finishMap                      map[string]llm.Finish
-	failed, skip, done             *condition
+	failed                         []*condition // any of them
+	skip, done                     *condition
 	statuses                       map[string]int
 }
 
@@ -62,6 +66,7 @@ type decoder struct {
 	*reader
 	found                 [][]byte
 	textBuf, reasoningBuf buffer
+	tokens                int // of the frames so far, if each tells its own
 }
 
 // buffer holds the unescaped text of a frame, or of all frames so far.
@@ -73,7 +78,7 @@ type buffer struct {
 // Decode implements adapters.Decoder.
 func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 	if fr.Event == "error" {
-		return dst, adapters.Failure(http.StatusBadGateway, adapters.Clip(fr.Data, 500))
+		return dst, told(fr.Data)
 	}
 	if d.plain {
 		return append(dst, llm.Event{Text: fr.Data}), nil
@@ -82,8 +87,10 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 		return dst, err
 	}
 	d.finder.find(fr.Data, d.found)
-	if d.failed.met(d.found) {
-		return dst, d.failure()
+	for _, sign := range d.failed {
+		if sign.met(d.found) {
+			return dst, d.failure(sign)
+		}
 	}
 	var ev llm.Event
 	var err error
@@ -100,6 +107,10 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 	}
 	if n := d.at(d.completionTokens); !adapters.IsNull(n) {
 		ev.Usage.Completion, ev.Usage.Has = adapters.Int(n), true
+	}
+	if n := d.at(d.frameTokens); !adapters.IsNull(n) {
+		d.tokens += max(adapters.Int(n), 0)
+		ev.Usage.Completion, ev.Usage.Has = d.tokens, true
 	}
 	if d.done == nil || d.done.met(d.found) {
 		if ev.Finish, err = d.reason(); err != nil {
@@ -165,9 +176,24 @@ func (d *decoder) reason() (llm.Finish, error) {
 	return adapters.FinishWord(w, d.finishMap)
 }
 
-// failure is the error that the frame tells of.
-func (d *decoder) failure() *llm.Error {
-	said := adapters.ReadProblem(d.found[d.failed.slot])
-	said.Message = cmp.Or(word(d.at(d.message)), said.Message)
+// failure is the error that the frame tells of, by the sign that was seen.
+func (d *decoder) failure(sign *condition) *llm.Error {
+	said := adapters.ReadProblem(d.found[sign.slot])
+	for _, place := range d.message {
+		if text := word(d.found[place]); text != "" {
+			said.Message = text
+			break
+		}
+	}
 	return said.Failure(d.statuses[word(d.at(d.code))])
+}
+
+// told is the error of an event named error: JSON, or its words.
+func told(data []byte) *llm.Error {
+	if adapters.CheckJSON(data) == nil {
+		if said := adapters.ReadProblem(data); said.Message != "" {
+			return said.Failure(0)
+		}
+	}
+	return adapters.Failure(http.StatusBadGateway, adapters.Clip(data, 500))
 }

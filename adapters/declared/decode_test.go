@@ -42,13 +42,41 @@ func TestShapes(t *testing.T) {
 	f("temperature: {to: t, json_string: true}", temperature("1"), `,"t":"1"`)
 	f("temperature: {to: t.u, json_string: true}", nothing, ``)
 	f("temperature: a.b.c, max_tokens: a.n", func(r *llm.Request) { r.MaxTokens = 5 }, `,"a":{"n":5}`)
+	stop := func(r *llm.Request) { r.Stop = []string{"a", "b,", "c"} }
+	f("stop: {to: s, max: 2}", stop, `,"s":["a","b,"]`)
+	f("stop: {to: s, max: 3}", stop, `,"s":["a","b,","c"]`)
+	f("stop: {to: s, max: 3}", nothing, ``)
+	f("stop_token_ids: {to: s, max: 1}", func(r *llm.Request) { r.Params[llm.StopTokenIDs] = "[5, 6]" }, `,"s":[5]`)
+	f("do_sample: d", nothing, `,"d":true`)
+	f("do_sample: d", temperature("0.0"), `,"d":false`)
+	f("do_sample: d", temperature("0.1"), `,"d":true`)
 	f("max_tokens: n", func(r *llm.Request) { r.MaxTokens = llm.NoLimit }, ``)
 	f("logit_bias: l", func(r *llm.Request) { r.Params[llm.LogitBias] = `{"5":1}` }, `,"l":{"5":1}`)
 }
 
+// An answer in events is asked for, where the server could also give it whole.
+func TestAccept(t *testing.T) {
+	f := func(facts string, stream bool, want string) {
+		t.Helper()
+		spec, errs := parse(t, facts+"\neof_is_finish: true\nread: {text: .}\nsend: {map: {prompt: p}}")
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		call, err := New(spec).Request(&llm.Request{Stream: stream})
+		if got := call.Header.Get("Accept"); err != nil || got != want {
+			t.Errorf("%s, stream %v: got %q, %v", facts, stream, got, err)
+		}
+	}
+	f("framing: sse", true, "text/event-stream")
+	f("framing: sse", false, "text/event-stream")
+	f("framing: sse\nunary: true", true, "text/event-stream")
+	f("framing: sse\nunary: true", false, "")
+	f("framing: ndjson", true, "")
+}
+
 func FuzzDecode(f *testing.F) {
 	spec, errs := parse(f, "framing: sse\ncumulative: true\nsend: {map: {prompt: p}}\n"+
-		"read: {text: [a.0.t, b], reasoning: r, finish: f, done: {path: d, not: [null, 0]}, skip: {path: s, is: [true]}, error: e, error_code: e.c, prompt_tokens: u}")
+		"read: {text: [a.0.t, b], reasoning: r, finish: f, done: {path: d, not: [null, 0]}, skip: {path: s, is: [true]}, error: [e, {path: f, is: [x]}], error_message: [e.m, e], error_code: e.c, prompt_tokens: u, frame_tokens: n}")
 	if len(errs) > 0 {
 		f.Fatal(errs)
 	}

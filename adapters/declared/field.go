@@ -6,15 +6,15 @@ import (
 	"strconv"
 
 	"dragoman/adapters"
+	"dragoman/adapters/jsonscan"
 	"dragoman/adapters/llm"
 )
 
 // field is a part of a request that a spec sends.
 type field struct {
-	value   func(*llm.Request) []byte // JSON; nil is absent
-	number  bool
-	list    bool
-	special bool // cannot be shaped: it has a form of its own
+	value  func(*llm.Request) []byte // JSON; nil is absent
+	number bool
+	list   bool
 }
 
 // fields are the parts of a request, by the names that specs use.
@@ -30,6 +30,7 @@ var fields = func() map[string]field {
 			}
 			return adapters.AppendStrings(nil, r.Stop)
 		}},
+		"do_sample": {value: func(r *llm.Request) []byte { return strconv.AppendBool(nil, !isGreedy(r)) }},
 		"max_tokens": {number: true, value: func(r *llm.Request) []byte {
 			if r.MaxTokens <= 0 {
 				return nil
@@ -39,9 +40,8 @@ var fields = func() map[string]field {
 	}
 	for p := range llm.NumParams {
 		all[p.String()] = field{
-			number:  p != llm.StopTokenIDs && p != llm.LogitBias,
-			list:    p == llm.StopTokenIDs,
-			special: p == llm.LogitBias,
+			number: p != llm.StopTokenIDs && p != llm.LogitBias,
+			list:   p == llm.StopTokenIDs,
 			value: func(r *llm.Request) []byte {
 				if r.Params[p] == "" {
 					return nil
@@ -53,9 +53,15 @@ var fields = func() map[string]field {
 	return all
 }()
 
+// isGreedy reports whether the client wants the likeliest token each time.
+func isGreedy(r *llm.Request) bool {
+	t, err := strconv.ParseFloat(r.Params[llm.Temperature], 64)
+	return err == nil && t == 0
+}
+
 // fieldNames are the keys of send.map, for messages.
 func fieldNames() []string {
-	names := []string{"model", "messages", "prompt", "stream", "max_tokens", "stop"}
+	names := []string{"model", "messages", "prompt", "stream", "max_tokens", "stop", "do_sample"}
 	for p := range llm.NumParams {
 		names = append(names, p.String())
 	}
@@ -82,10 +88,25 @@ func (s *shaped) json(req *llm.Request) []byte {
 			return nil
 		}
 	}
+	if s.list && s.max != nil {
+		value = first(value, int(*s.max))
+	}
 	if s.asList {
 		value = slices.Concat([]byte{'['}, value, []byte{']'})
 	}
 	return value
+}
+
+// first returns a JSON array with the first n of its elements.
+func first(array []byte, n int) []byte {
+	var list adapters.List
+	for element := range jsonscan.Elements(array) {
+		if n--; n < 0 {
+			break
+		}
+		list.Add(element)
+	}
+	return list.JSON()
 }
 
 // bounded applies the bounds. A number within them keeps its spelling.

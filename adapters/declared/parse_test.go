@@ -42,7 +42,7 @@ func TestParseReportsEverything(t *testing.T) {
 	f("framing: sse\nend_marker: x\nsend: {path: x, method: get, map: {messages: m, prompt: p, temprature: t}}\nread: {text: t}",
 		`.send.method: unknown method "get" (valid: POST, PUT)`,
 		`.send.path: must begin with /, not be "x"`,
-		`.send.map.temprature: unknown part of a request, did you mean "temperature"? (valid: model, messages, prompt, stream, max_tokens, stop, temperature, top_p, top_k, min_p, frequency_penalty, presence_penalty, repetition_penalty, seed, min_tokens, stop_token_ids, logit_bias) (line 3)`,
+		`.send.map.temprature: unknown part of a request, did you mean "temperature"? (valid: model, messages, prompt, stream, max_tokens, stop, do_sample, temperature, top_p, top_k, min_p, frequency_penalty, presence_penalty, repetition_penalty, seed, min_tokens, stop_token_ids, logit_bias) (line 3)`,
 		`.send.map: must have either prompt or messages: the one text that a chat template makes of the conversation, or the conversation itself (line 1)`)
 	send := func(s string) string {
 		return strings.Replace(good, "send: {path: /x, map: {prompt: p}}", "send: "+s, 1)
@@ -63,9 +63,10 @@ func TestParseReportsEverything(t *testing.T) {
 		`.send.map.stop: needs the path in the body: as a string, or as to: (line 3)`,
 		`.send.map.seed.min: must be a number, not "x" (line 3)`,
 		`.send.map.model: must be a mapping, not a list (line 3)`)
-	f(send("{map: {prompt: {to: p, min: 1}, stop: {to: s, list: true}, top_p: {to: q, min: 2, max: 1}, seed: {to: j.s, json_string: true}, top_k: j.k}}"),
-		`.send.map.prompt: min, max, omit_below and omit_from are for numbers (line 3)`,
-		`.send.map.stop: is a list already: leave list out (line 3)`,
+	f(send("{map: {prompt: {to: p, min: 1}, stop: {to: s, list: true, max: 1.5}, stop_token_ids: {to: i, min: 1}, top_p: {to: q, min: 2, max: 1}, seed: {to: j.s, json_string: true}, top_k: j.k}}"),
+		`.send.map.prompt: min, max, omit_below and omit_from are for numbers; max also for stop and stop_token_ids (line 3)`,
+		`.send.map.stop: max of a list must be a whole number of 1 or more, not 1.5 (line 3)`,
+		`.send.map.stop_token_ids: min, max, omit_below and omit_from are for numbers; max also for stop and stop_token_ids (line 3)`,
 		`.send.map.top_p: min 2 is more than max 1 (line 3)`,
 		`.send.map.top_k: "j.k": json_string must be the same for all parts of j (line 3)`)
 	read := func(s string) string { return strings.Replace(good, "read: {text: t}", "read: "+s, 1) }
@@ -81,6 +82,11 @@ func TestParseReportsEverything(t *testing.T) {
 		`.read.text[1]: must be a string, not a mapping (line 4)`,
 		`.read.finish: missing, but there is a finish_map (line 1)`,
 		`.read.error: missing: what tells a frame with an error from others (line 1)`)
+	f(read("{text: t, completion_tokens: a, frame_tokens: b, error: [e, '', {path: p}], error_message: [m, '']}"),
+		`.read.frame_tokens: cannot stand beside completion_tokens, which counts all frames so far`,
+		`.read.error_message: the path is empty (line 4)`,
+		`.read.error[1]: the path is empty (line 4)`,
+		`.read.error[2]: needs either is or not, a list of values`)
 	f(read("{text: null}"), `.read.text: missing: the path of the text in a frame, or "." for the whole frame (line 1)`)
 	f(read("{text: '', reasoning: [''], error: ''}"),
 		`.read.text: the path is empty (line 4)`,

@@ -11,7 +11,7 @@ import (
 func (p *parser) read(s *Spec, src *read) {
 	r := &s.reader
 	r.cumulative = s.traits.Cumulative
-	for _, n := range []*yaml.Node{&src.Text, &src.Reasoning, &src.Error} {
+	for _, n := range []*yaml.Node{&src.Text, &src.Reasoning, &src.Error, &src.ErrorMessage} {
 		if n.ShortTag() == "!!null" { // as if the key were absent
 			*n = yaml.Node{}
 		}
@@ -28,6 +28,10 @@ func (p *parser) read(s *Spec, src *read) {
 	r.finish = p.slot(r, "read.finish", src.Finish, 0)
 	r.promptTokens = p.slot(r, "read.prompt_tokens", src.PromptTokens, 0)
 	r.completionTokens = p.slot(r, "read.completion_tokens", src.CompletionTokens, 0)
+	r.frameTokens = p.slot(r, "read.frame_tokens", src.FrameTokens, 0)
+	if src.FrameTokens != "" && src.CompletionTokens != "" {
+		p.bad("read.frame_tokens", 0, "cannot stand beside completion_tokens, which counts all frames so far")
+	}
 	r.skip = p.condition(r, "read.skip", src.Skip)
 	r.done = p.condition(r, "read.done", src.Done)
 	p.finishMap(r, src.FinishMap)
@@ -47,8 +51,8 @@ func (p *parser) plain(s *Spec, src *read) bool {
 	if kind == frame.NDJSON || kind == frame.JSON { // each frame is a JSON string
 		return false
 	}
-	if src.Reasoning.Kind != 0 || src.Finish != "" || src.PromptTokens != "" || src.CompletionTokens != "" ||
-		src.Error.Kind != 0 || src.ErrorMessage != "" || src.ErrorCode != "" || src.Skip != nil || src.Done != nil {
+	if src.Reasoning.Kind != 0 || src.Finish != "" || src.PromptTokens != "" || src.CompletionTokens != "" || src.FrameTokens != "" ||
+		src.Error.Kind != 0 || src.ErrorMessage.Kind != 0 || src.ErrorCode != "" || src.Skip != nil || src.Done != nil {
 		p.bad("read", src.Text.Line, `text: "." says that frames are plain text, so nothing else can be read from them`)
 	}
 	s.reader.plain = true
@@ -112,7 +116,7 @@ func (p *parser) condition(r *reader, key string, src *conditionSource) *conditi
 
 // failures compiles how errors in frames are told.
 func (p *parser) failures(r *reader, src *read) {
-	r.message = p.slot(r, "read.error_message", src.ErrorMessage, 0)
+	r.message = p.slots(r, "read.error_message", &src.ErrorMessage)
 	r.code = p.slot(r, "read.error_code", src.ErrorCode, 0)
 	r.statuses = src.ErrorMap
 	for code, status := range src.ErrorMap {
@@ -122,20 +126,31 @@ func (p *parser) failures(r *reader, src *read) {
 	}
 	switch src.Error.Kind {
 	case 0:
-		if src.ErrorMessage != "" || src.ErrorCode != "" || src.ErrorMap != nil {
+		if src.ErrorMessage.Kind != 0 || src.ErrorCode != "" || src.ErrorMap != nil {
 			p.bad("read.error", p.line, "missing: what tells a frame with an error from others")
 		}
-	case yaml.ScalarNode:
-		if src.Error.Value == "" {
-			p.bad("read.error", src.Error.Line, "the path is empty")
+	case yaml.SequenceNode:
+		for i, n := range src.Error.Content {
+			p.failure(r, yamlstrict.Index("read.error", i), n)
 		}
-		r.failed = &condition{slot: p.slot(r, "read.error", src.Error.Value, src.Error.Line), not: true, values: nothings}
 	default:
-		var c conditionSource
-		errs := yamlstrict.Decode(&src.Error, p.at+".read.error", &c)
-		if p.errs = append(p.errs, errs...); len(errs) == 0 {
-			r.failed = p.condition(r, "read.error", &c)
+		p.failure(r, "read.error", &src.Error)
+	}
+}
+
+// failure compiles one sign of an error: a path or a condition.
+func (p *parser) failure(r *reader, key string, n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode {
+		if n.Value == "" {
+			p.bad(key, n.Line, "the path is empty")
 		}
+		r.failed = append(r.failed, &condition{slot: p.slot(r, key, n.Value, n.Line), not: true, values: nothings})
+		return
+	}
+	var c conditionSource
+	errs := yamlstrict.Decode(n, p.at+"."+key, &c)
+	if p.errs = append(p.errs, errs...); len(errs) == 0 {
+		r.failed = append(r.failed, p.condition(r, key, &c))
 	}
 }
 

@@ -1,12 +1,14 @@
 package declared
 
 import (
+	"math"
 	"net/http"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
+	"dragoman/adapters/llm"
 	"dragoman/adapters/yamlstrict"
 )
 
@@ -67,10 +69,12 @@ func (p *parser) field(s *Spec, m yamlstrict.Pair) {
 		p.bad(key, m.Line, "needs the path in the body: as a string, or as to:")
 		return
 	}
-	bounds := src.Min != nil || src.Max != nil || src.OmitBelow != nil || src.OmitFrom != nil
+	list := f.list && m.Key != "messages"
 	switch {
-	case bounds && !f.number:
-		p.bad(key, m.Line, "min, max, omit_below and omit_from are for numbers")
+	case (src.Min != nil || src.OmitBelow != nil || src.OmitFrom != nil || src.Max != nil && !list) && !f.number:
+		p.bad(key, m.Line, "min, max, omit_below and omit_from are for numbers; max also for stop and stop_token_ids")
+	case list && src.Max != nil && (*src.Max < 1 || *src.Max != math.Trunc(*src.Max)):
+		p.bad(key, m.Line, "max of a list must be a whole number of 1 or more, not %v", *src.Max)
 	case src.Min != nil && src.Max != nil && *src.Min > *src.Max:
 		p.bad(key, m.Line, "min %v is more than max %v", *src.Min, *src.Max)
 	case src.List && f.list:
@@ -84,7 +88,7 @@ func (p *parser) field(s *Spec, m yamlstrict.Pair) {
 		}
 		sh.absent = value
 	}
-	if m.Key != "model" && m.Key != "messages" && m.Key != "prompt" && m.Key != "stream" && m.Key != "max_tokens" {
+	if _, ok := llm.ParamNamed(m.Key); ok || m.Key == "stop" {
 		s.traits.Accepts = append(s.traits.Accepts, m.Key)
 	}
 	p.place(s.body, key, src.To, m.Line, &node{field: sh}, src.JSONString)

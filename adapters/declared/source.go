@@ -36,7 +36,7 @@ type shape struct {
 	List       bool      `yaml:"list"`        // sent as a list of the one value
 	JSONString bool      `yaml:"json_string"` // the first member that to names is sent as a string that holds its JSON
 	Min        *float64  `yaml:"min"`         // less is raised to it
-	Max        *float64  `yaml:"max"`         // more is lowered to it
+	Max        *float64  `yaml:"max"`         // more is lowered to it; of a list, more elements are not sent
 	OmitBelow  *float64  `yaml:"omit_below"`  // less is not sent
 	OmitFrom   *float64  `yaml:"omit_from"`   // this and more is not sent
 	Default    yaml.Node `yaml:"default"`     // sent where the client said nothing
@@ -50,8 +50,9 @@ type read struct {
 	FinishMap        map[string]string `yaml:"finish_map"` // the backend's word: ours, or error, or none
 	PromptTokens     string            `yaml:"prompt_tokens"`
 	CompletionTokens string            `yaml:"completion_tokens"`
-	Error            yaml.Node         `yaml:"error"` // path of what is there only in an error, or a condition
-	ErrorMessage     string            `yaml:"error_message"`
+	FrameTokens      string            `yaml:"frame_tokens"`  // completion tokens of one frame, to be added up
+	Error            yaml.Node         `yaml:"error"`         // path of what is there only in an error, or a condition, or a list of these
+	ErrorMessage     yaml.Node         `yaml:"error_message"` // path, or paths of which the first with a value counts
 	ErrorCode        string            `yaml:"error_code"`
 	ErrorMap         map[string]int    `yaml:"error_map"` // the backend's code: the HTTP status that it means
 	Skip             *conditionSource  `yaml:"skip"`      // frames whose text is not part of the answer
