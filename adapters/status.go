@@ -53,7 +53,8 @@ func saysTooLong(text string) bool {
 	text = strings.ToLower(text)
 	for _, words := range []string{
 		"maximum context length", "context length exceeded", "exceeds the available context size",
-		"exceeds the context window", "exceeds the maximum context", "prompt is too long", "tokens + `max_new_tokens`",
+		"exceeds the context window", "longer than the model's context length",
+		"exceeds the maximum context", "prompt is too long", "tokens + `max_new_tokens`",
 	} {
 		if strings.Contains(text, words) {
 			return true

@@ -19,6 +19,7 @@ import (
 	"dragoman/adapters/ollama"
 	"dragoman/adapters/openai"
 	"dragoman/adapters/raw"
+	"dragoman/adapters/text"
 	"dragoman/adapters/torchchat"
 )
 
@@ -37,7 +38,7 @@ func All() map[string]adapters.Adapter {
 		"ollama":    ollama.Adapter{},
 		"openai":    openai.Adapter{},
 	}
-	for _, files := range []fs.ReadDirFS{torchchat.Files, raw.Files} {
+	for _, files := range []fs.ReadDirFS{text.Files, torchchat.Files, raw.Files} {
 		addDeclared(all, files)
 	}
 	return all

@@ -12,7 +12,8 @@ import (
 func TestAll(t *testing.T) {
 	all := All()
 	names := slices.Sorted(maps.Keys(all))
-	if got, want := strings.Join(names, " "), "anthropic azure cohere fastchat gemini llamacpp mistral native ollama openai raw raw-lines raw-ndjson raw-sse torchchat torchchat-json torchchat-raw"; got != want {
+	if got, want := strings.Join(names, " "), "anthropic azure bentoml cog cohere fastchat gemini kobold lightllm llamacpp lmdeploy mii mistral native ollama "+
+		"openai openllm raw raw-lines raw-ndjson raw-sse sglang tgi torchchat torchchat-json torchchat-raw triton triton-llmapi triton-trtllm vllm"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for name, a := range all {

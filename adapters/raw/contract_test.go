@@ -10,7 +10,7 @@ import (
 func TestContract(t *testing.T) {
 	all := builtin.All()
 	adaptertest.Run(t, all["raw"], "testdata")
-	adaptertest.Run(t, all["raw-lines"], "testdata/lines")
-	adaptertest.Run(t, all["raw-ndjson"], "testdata/ndjson")
-	adaptertest.Run(t, all["raw-sse"], "testdata/sse")
+	for _, name := range []string{"raw-lines", "raw-ndjson", "raw-sse"} {
+		adaptertest.Run(t, all[name], "testdata/"+name)
+	}
 }

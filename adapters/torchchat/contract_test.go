@@ -9,7 +9,7 @@ import (
 
 func TestContract(t *testing.T) {
 	all := builtin.All()
-	adaptertest.Run(t, all["torchchat"], "testdata/sse")
-	adaptertest.Run(t, all["torchchat-json"], "testdata/json")
-	adaptertest.Run(t, all["torchchat-raw"], "testdata/raw")
+	for _, name := range []string{"torchchat", "torchchat-json", "torchchat-raw"} {
+		adaptertest.Run(t, all[name], "testdata/"+name)
+	}
 }
