@@ -10,11 +10,11 @@ import (
 
 // guards are the names of the functions that normalize writes into a template.
 // They are random, so that a template cannot replace them.
-type guards struct{ tick, enter, leave, size string }
+type guards struct{ tick, enter, leave, size, format string }
 
 func newGuards() *guards {
 	name := func() string { return "g" + rand.Text() }
-	return &guards{tick: name(), enter: name(), leave: name(), size: name()}
+	return &guards{tick: name(), enter: name(), leave: name(), size: name(), format: name()}
 }
 
 // limits bound one rendering.
@@ -98,6 +98,7 @@ func (g *guards) install(vars map[string]jinja.Value, l limits) {
 	add(g.enter, m.enter)
 	add(g.leave, m.leave)
 	add(g.size, m.size)
+	vars[g.format] = formatter
 	vars["range"] = jinja.NewCallable("range", func(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
 		list, err := rangeOf(args)
 		if err == nil {

@@ -87,6 +87,9 @@ func (n *normalizer) at(err error, offset int) error {
 }
 
 func (n *normalizer) tag(t tag) error {
+	if n.guards != nil && t.kind != '#' {
+		t.inner = rewriteFormat(t.inner, n.guards.format)
+	}
 	if err := checkNames(t.inner, t.kind); err != nil {
 		return err
 	}

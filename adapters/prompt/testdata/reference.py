@@ -94,6 +94,8 @@ FEATURES = [
     "{{ {'a': {'b': 1}}.a.b }}{{ data.get('z', 0) }}{{ data.get('q', 0) }}{{ data['list'][0] }}",
     "{{ data | items | list | length }}{{ data.keys() | list }}{{ data.values() | list | length }}{{ data | dictsort | length }}",
     "{{ 'x' is string }}{{ 1 is number }}{{ data is mapping }}{{ messages is iterable }}{{ 1 is odd }}{{ none is not none }}",
+    "{{ '%c%c|%s %5s|%-4s|%04d|%+d|%d%%' | format(233, 'x', 'é', 1.5, 'ab', 7, 8, true) }}{% set x = '%x %X %o' |\n format(255, 171, 8) %}{{ x }}",
+    "{{ '%.2f %f %8.3e|%(b)s' | format(2.5, 1, 12345.678) if false else '%(b)s-%(a)03d' | format(a=1, b='z') }}{{ \"%.2f|%8.1f\"|format(2, 0.25) }}",
     "{{ '日本'[1] }}{% for c in 'é日' %}{{ c }}.{% endfor %}{{ '日本' | length }}",
 ]
 
