@@ -41,3 +41,6 @@ func (l *Log) Wait(t testing.TB, text string) string {
 		}
 	}
 }
+
+// All returns the lines that Wait has looked at.
+func (l *Log) All() string { return l.all.String() }

@@ -5,11 +5,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"dragoman/adapters/builtin"
 )
 
 // Case is one backend answer and what the client must see of it.
 type Case struct {
-	Adapter string // a shipped adapter; fastchat and others that take a prompt get the template chatml
+	Adapter string // a shipped adapter; those that take a prompt get the template chatml
 	Options string // further members of the model's configuration, such as "echo_prompt: true"
 	Adapts  string // the configuration's adapters section, for a dialect of the test's own
 	Script  string // the backend's answer, see parse
@@ -25,7 +27,8 @@ type Case struct {
 // Config returns the configuration of a gateway with one model m.
 func (c Case) Config(url string) string {
 	options := c.Options
-	if c.Adapter != "openai" && !strings.HasPrefix(c.Adapter, "torchchat") && !strings.Contains(options, "template:") {
+	shipped := builtin.All()[c.Adapter]
+	if (shipped == nil || !shipped.Traits().Messages) && !strings.Contains(options, "template:") {
 		options += ", template: chatml"
 	}
 	if options != "" && !strings.HasPrefix(options, ",") {
