@@ -30,7 +30,7 @@ func FinishWord(word string, known map[string]llm.Finish) (llm.Finish, error) {
 		return f, nil
 	}
 	switch word {
-	case "error", "abort", "cancelled", "canceled":
+	case "error", "abort", "cancelled", "canceled", "preempt": // preempt: MLC-LLM
 		return "", llm.Upstream(http.StatusBadGateway, "", "The backend broke its answer off (%s).", word)
 	case "insufficient_system_resource": // DeepSeek
 		return "", llm.Upstream(http.StatusServiceUnavailable, "", "The backend broke its answer off (%s).", word)

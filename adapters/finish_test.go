@@ -24,6 +24,7 @@ func TestFinishWord(t *testing.T) {
 	f("something new", "stop", 0)
 	f("error", "", 502)
 	f("abort", "", 502)
+	f("preempt", "", 502)
 	f("timeout", "", 504)
 	// What an adapter says of its words comes first.
 	f("zzz", "length", 0)

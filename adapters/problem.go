@@ -68,20 +68,33 @@ func (p *Problem) read(value []byte) {
 	}
 }
 
-// details reads FastAPI's detail: a text, or a list of {"msg":...}.
+// details reads FastAPI's detail: a text, or a list of {"msg":...}; KoboldCpp
+// writes a single one.
 func details(value []byte) string {
-	if len(value) == 0 || value[0] != '[' {
+	switch {
+	case len(value) == 0:
+		return ""
+	case value[0] == '{':
+		return msg(value)
+	case value[0] != '[':
 		return Text(value)
 	}
 	var all []string
 	for item := range jsonscan.Elements(value) {
-		for name, v := range jsonscan.All(item) {
-			if string(name) == "msg" {
-				all = append(all, Text(v))
-			}
+		if text := msg(item); text != "" {
+			all = append(all, text)
 		}
 	}
 	return strings.Join(all, "; ")
+}
+
+func msg(object []byte) string {
+	for name, value := range jsonscan.All(object) {
+		if string(name) == "msg" {
+			return Text(value)
+		}
+	}
+	return ""
 }
 
 // statusOf are the statuses of errors that come without a number, by code or

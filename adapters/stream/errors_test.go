@@ -83,6 +83,8 @@ func TestMessages(t *testing.T) {
 	f(`{"object":"error","message":"a"}`, "a")
 	f(`{"detail":"a"}`, "a")
 	f(`{"detail":[{"loc":["body","n"],"msg":"a"},{"msg":"b"}]}`, "a; b")
+	f(`{"detail":{"msg":"a","type":"service_unavailable"}}`, "a")
+	f("data: {\"error\":\"a\"}\n\n", "a")
 	f(`[{"error":{"message":"a"}}]`, "a")
 	f(`"a"`, "a")
 	f("a plain\n  text\x00\x1b[1m\u2028x", `a plain   text\x00\x1b[1m\u2028x`)

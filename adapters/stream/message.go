@@ -19,9 +19,10 @@ const (
 	minSecret  = 4   // bytes: a header or query value that is shorter is a setting, not a key
 )
 
-// readProblem reads an error body: JSON, plain text, or the words of a page.
+// readProblem reads an error body: JSON, plain text, the words of a page, or
+// one server-sent event, as Triton sends an error.
 func readProblem(body []byte) adapters.Problem {
-	body = bytes.TrimSpace(body)
+	body = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(body), []byte("data:")))
 	if adapters.CheckJSON(body) == nil {
 		return adapters.ReadProblem(body)
 	}
