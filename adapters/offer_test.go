@@ -112,6 +112,38 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+func TestIDsOfFunctionCalls(t *testing.T) {
+	req := &llm.Request{Messages: []llm.Message{
+		{ToolCalls: []llm.ToolCall{{Name: "f"}}}, {Name: "f"}, {ToolCalls: []llm.ToolCall{{ID: "a"}, {ID: "b"}}}, {ToolCallID: "b"},
+	}}
+	if use, result := UseID(req, 0, 0), ResultID(req, 1); use != result || use == "" {
+		t.Errorf("call %q, result %q", use, result)
+	}
+	if use, result := UseID(req, 2, 1), ResultID(req, 3); use != "b" || result != "b" {
+		t.Errorf("call %q, result %q", use, result)
+	}
+}
+
+func TestTurns(t *testing.T) {
+	req := &llm.Request{}
+	for _, m := range []string{"system s", "user a", "tool b", "assistant ", "user c", "assistant d", "assistant e", "system u"} {
+		role, text, _ := strings.Cut(m, " ")
+		req.Messages = append(req.Messages, llm.Message{Role: role, Content: text})
+	}
+	got, err := Turns(req, "model", "parts", func(i int) ([][]byte, error) {
+		if text := req.Messages[i].Content; text != "" {
+			return [][]byte{AppendString(nil, text)}, nil
+		}
+		return nil, nil
+	})
+	if want := `[{"role":"user","parts":["a","b","c"]},{"role":"model","parts":["d","e"]}]`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v; want %s", got, err, want)
+	}
+	if system := SystemTexts(req); strings.Join(system, "|") != "s|u" {
+		t.Errorf("system %q", system)
+	}
+}
+
 func TestObject(t *testing.T) {
 	var o, inner, none Object
 	var list, empty List

@@ -103,6 +103,28 @@ func CalledName(req *llm.Request, i int) string {
 	return result.Name
 }
 
+// UseID returns the id of call j of message i of req. The older function_call
+// has none, and gets one that ResultID gives to its result too.
+func UseID(req *llm.Request, i, j int) string {
+	if id := req.Messages[i].ToolCalls[j].ID; id != "" {
+		return id
+	}
+	return fmt.Sprintf("call_%d_%d", i, j)
+}
+
+// ResultID returns the id of the call whose result message i of req is.
+func ResultID(req *llm.Request, i int) string {
+	if id := req.Messages[i].ToolCallID; id != "" {
+		return id
+	}
+	for j := i - 1; j >= 0; j-- {
+		if len(req.Messages[j].ToolCalls) > 0 {
+			return UseID(req, j, 0)
+		}
+	}
+	return ""
+}
+
 // CallID returns id or, if that is "", a new one.
 func CallID(id string) string {
 	if id == "" {

@@ -16,7 +16,7 @@ const (
 // Request implements adapters.Adapter. The answer is asked for as a stream in
 // any case.
 func (Adapter) Request(req *llm.Request) (adapters.Call, error) {
-	system, messages, err := conversation(req)
+	messages, err := adapters.Turns(req, "assistant", "content", func(i int) ([][]byte, error) { return blocks(req, i) })
 	if err != nil {
 		return adapters.Call{}, err
 	}
@@ -31,8 +31,8 @@ func (Adapter) Request(req *llm.Request) (adapters.Call, error) {
 	var body adapters.Object
 	body.SetText("model", req.Model)
 	body.SetInt("max_tokens", limit)
-	if system != "" {
-		body.SetText("system", system)
+	if system := adapters.SystemTexts(req); system != nil {
+		body.SetText("system", strings.Join(system, "\n\n"))
 	}
 	body.Set("messages", messages)
 	body.Set("temperature", temperature(req.Params[llm.Temperature]))

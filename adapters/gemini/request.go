@@ -10,12 +10,12 @@ import (
 // Request implements adapters.Adapter. The answer is asked for as a stream in
 // any case.
 func (Adapter) Request(req *llm.Request) (adapters.Call, error) {
-	system, contents, err := conversation(req)
+	contents, err := adapters.Turns(req, "model", "parts", func(i int) ([][]byte, error) { return parts(req, i) })
 	if err != nil {
 		return adapters.Call{}, err
 	}
 	var body adapters.Object
-	body.Set("systemInstruction", system)
+	body.Set("systemInstruction", instruction(req))
 	body.Set("contents", contents)
 	if offered := tools(req); offered != nil {
 		body.Set("tools", offered)

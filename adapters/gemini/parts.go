@@ -9,57 +9,20 @@ import (
 // noSignature is Google's word for a call whose signature is not at hand.
 const noSignature = "skip_thought_signature_validator"
 
-// turn is what one side says until the other does.
-type turn struct {
-	role  string
-	parts adapters.List
-}
-
-// conversation returns the system instruction, nil if there is none, and the
-// turns. The results of several calls must stand in one turn, so messages of
-// one side are joined.
-func conversation(req *llm.Request) (system, contents []byte, err error) {
-	var instruction adapters.List
-	var turns []*turn
-	for i := range req.Messages {
-		m := &req.Messages[i]
-		said, err := parts(req, i)
-		if err != nil {
-			return nil, nil, err
-		}
-		if m.Role == "system" {
-			for _, p := range said {
-				instruction.Add(p)
-			}
-			continue
-		}
-		role := "user"
-		if m.Role == "assistant" {
-			role = "model"
-		}
-		if len(said) == 0 {
-			continue // the API takes no turn without parts
-		}
-		if len(turns) == 0 || turns[len(turns)-1].role != role {
-			turns = append(turns, &turn{role: role})
-		}
-		for _, p := range said {
-			turns[len(turns)-1].parts.Add(p)
-		}
-	}
-	if !instruction.Empty() {
+// instruction returns the system instruction, nil if there is none.
+func instruction(req *llm.Request) []byte {
+	var parts adapters.List
+	for _, text := range adapters.SystemTexts(req) {
 		var o adapters.Object
-		o.Set("parts", instruction.JSON())
-		system = o.JSON()
+		o.SetText("text", text)
+		parts.Add(o.JSON())
 	}
-	var list adapters.List
-	for _, t := range turns {
-		var o adapters.Object
-		o.SetText("role", t.role)
-		o.Set("parts", t.parts.JSON())
-		list.Add(o.JSON())
+	if parts.Empty() {
+		return nil
 	}
-	return system, list.JSON(), nil
+	var o adapters.Object
+	o.Set("parts", parts.JSON())
+	return o.JSON()
 }
 
 // parts returns what message i says.
