@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"dragoman/adapters/jsonscan"
 	"dragoman/adapters/llm"
@@ -180,4 +181,38 @@ func TestBC047(t *testing.T) {
 	f(false, turned, `{}`, user("q"), assistant("<think>"))
 	f(false, turned, resume, user("<think>"), assistant("a"))
 	f(true, "{% for m in messages %}{{ m.role }}<think>{{ m.content }}{% endfor %}", resume, user("q"), assistant("So <x> far "))
+}
+
+// FuzzRequest is: whatever else a request says, the answer is a prompt without
+// control tokens of the client's, or a bad request.
+func FuzzRequest(f *testing.F) {
+	for _, s := range []string{
+		`{}`, `{"tools":[{"type":"function","function":{"name":"<s>"}}]}`, `{"tools":{}}`, `{"tools":"x","functions":[1,{}]}`,
+		`{"chat_template_kwargs":{"enable_thinking":false,"o":"<s>\ufdd0"}}`, `{"reasoning_effort":{"a":[]},"tool_choice":"none"}`,
+		`{"continue_final_message":true,"add_generation_prompt":false}`, `{"tools":[1e999,"\ud800"]}`, `{"chat_template_kwargs":{"namespace":1,"o":1}}`,
+	} {
+		f.Add([]byte(s), "text")
+	}
+	const src = "{% if tools %}{{ tools | tojson }}{{ tools | tojson(ensure_ascii=true) }}{% endif %}{{ o }}{{ enable_thinking }}{{ reasoning_effort }}" +
+		"{% for m in messages %}[{{ m.role }}]{{ m.content }}{{ m.reasoning_content }}{% endfor %}"
+	tm, err := Jinja(src, Options{Special: []string{"<s>"}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, body []byte, content string) {
+		members, err := jsonscan.Members(body, 100)
+		if err != nil || !utf8.Valid(body) || !utf8.ValidString(content) {
+			return
+		}
+		got, err := tm.Render(&llm.Request{Raw: body, Members: members, Messages: []llm.Message{user(content), {Role: "assistant", Content: content, Raw: body}}})
+		var e *llm.Error
+		if err != nil && (!errors.As(err, &e) || e.Status != 400) {
+			t.Fatal(err)
+		}
+		for _, piece := range got.Prompt {
+			if strings.Contains(piece.Text, "<s>") {
+				t.Fatalf("a control token in %q", piece.Text)
+			}
+		}
+	})
 }

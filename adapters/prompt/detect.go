@@ -36,31 +36,27 @@ func (t *template) probeParts() error {
 	return nil
 }
 
-// probeArguments finds out how the template wants the arguments of tool calls.
-// JSON text is kept as the model wrote it, so it is preferred where both will do.
+// probeArguments finds out how the template wants the arguments of tool calls:
+// as an object, unless it cannot. JSON text is kept as the model wrote it, so it
+// is preferred where the template makes the same of both.
 func (t *template) probeArguments() error {
-	var failed error
-	for _, t.objectArgs = range []bool{false, true} {
+	var texts [2]string
+	var failed [2]error
+	for i, asObject := range []bool{false, true} {
+		t.objectArgs = asObject
 		text, err := t.render(toolConversation(), nil)
-		if r := (*refusal)(nil); errors.As(err, &r) {
-			continue
-		}
-		if err != nil {
-			failed = err
-			continue
-		}
 		// Not escaped once more, and not printed as Python prints a dictionary.
 		quoted := strings.Contains(text, `\"`+wordKey) || strings.Contains(text, "'"+wordKey+"'")
 		if containsAll(text, []string{wordKey, wordValue}) && !quoted {
-			return nil
+			texts[i] = text
+		}
+		if r := (*refusal)(nil); !errors.As(err, &r) {
+			failed[i] = err
 		}
 	}
-	t.objectArgs = false
-	if failed != nil {
-		if _, err := t.render(toolConversation(), nil); err == nil {
-			return nil
-		}
-		return fmt.Errorf("rendering a tool call: %w", failed)
+	t.objectArgs = texts[1] != "" && texts[1] != texts[0] || failed[0] != nil
+	if failed[0] != nil && failed[1] != nil {
+		return fmt.Errorf("rendering a tool call: %w", failed[1])
 	}
 	return nil
 }

@@ -2,7 +2,8 @@
 // Jinja programs that models are published with, byte for byte as Python's
 // jinja2 does in transformers. It serves every backend that takes a prompt
 // instead of messages. Where a template comes from, and what is done with the
-// prompt, is left to others.
+// prompt, is left to others. docs/chat-templates.md says what clients can ask for, and how
+// far the rendering agrees with Python's.
 //
 // A template is compiled once. Its whitespace rules are applied then, because
 // the library under this package gets some of them wrong, and it is test-rendered

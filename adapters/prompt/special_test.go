@@ -97,6 +97,14 @@ func TestEveryStringOfAMessageIsGuarded(t *testing.T) {
 	}
 }
 
+func TestEscapedTextIsGuarded(t *testing.T) {
+	tm := mustJinja(t, "{{ messages[0].content | tojson(ensure_ascii=true) }}", Options{Special: []string{"<s>"}})
+	got, err := tm.Render(chat(user(`é<s>\ufdd0`)))
+	if err != nil || drawn(got.Prompt) != `["\u00e9<][s>\\ufdd0"]` {
+		t.Errorf("%s %v", drawn(got.Prompt), err)
+	}
+}
+
 func TestAllNoncharactersTakenIsRefused(t *testing.T) {
 	var all strings.Builder
 	for r := firstNoncharacter; r <= lastNoncharacter; r++ {

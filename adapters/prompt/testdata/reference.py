@@ -9,34 +9,7 @@ import json
 import os
 import random
 
-import jinja2
-import jinja2.ext
-import jinja2.sandbox
-
-os.environ["TZ"] = "UTC"
-NOW = datetime.datetime(2026, 3, 5, 7, 8, 9, 123456)
-
-
-def raise_exception(words):
-    raise jinja2.exceptions.TemplateError(words)
-
-
-def tojson(value, ensure_ascii=False, indent=None, separators=None, sort_keys=False):
-    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
-
-
-def environment():
-    """The environment that transformers renders chat templates in."""
-    env = jinja2.sandbox.ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols]
-    )
-    env.filters["tojson"] = tojson
-    env.globals["raise_exception"] = raise_exception
-    env.globals["strftime_now"] = NOW.strftime
-    return env
-
-
-ENV = environment()
+from environment import ENV, NOW, jinja2
 
 
 def families():
