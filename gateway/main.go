@@ -99,7 +99,7 @@ func newServer(cfg *config.Config, table *route.Table, log *slog.Logger) *server
 		keys[i] = key.Reveal()
 	}
 	return server.New(server.Options{
-		Router: router{table}, ForwardAuth: route.WithAuthorization, Log: log,
+		Router: router{table}, ForwardAuth: route.WithAuthorization, Trace: route.WithTrace, Log: log,
 		Keys: keys, Origins: cfg.Origins, Hosts: cfg.Hosts,
 		BodyLimit: cfg.BodyLimit, CommitAfter: cfg.CommitAfter, KeepAlive: cfg.KeepAlive, WriteStall: cfg.WriteTimeout,
 	})

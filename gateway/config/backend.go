@@ -14,6 +14,8 @@ import (
 	"dragoman/adapters/yamlstrict"
 )
 
+const maxWeight = 1000
+
 // backend checks b, which stands at path, and fills in what is absent.
 func (p *parser) backend(path string, m *Model, b *Backend, c *Config) {
 	if b.Engine != nil {
@@ -26,6 +28,9 @@ func (p *parser) backend(path string, m *Model, b *Backend, c *Config) {
 	p.fields(path, b)
 	if b.MaxConcurrent < 0 {
 		p.bad(path+".max_concurrent", "must be 1 or more, or 0 for what the adapter says, not %d", b.MaxConcurrent)
+	}
+	if w := b.Weight; w != nil && (*w < 0 || *w > maxWeight) {
+		p.bad(path+".weight", "must be from 0 to %d, not %d", maxWeight, *w)
 	}
 	if b.DefaultMaxTokens < 0 {
 		p.bad(path+".default_max_tokens", "must be 1 or more, not %d", b.DefaultMaxTokens)

@@ -110,6 +110,33 @@ func TestWhole(t *testing.T) {
 	}})
 }
 
+func TestSeveralBackends(t *testing.T) {
+	c, err := load(t, "testdata/routing.good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	three, none := 3, 0
+	server := func(url, model string, weight *int, tokens int64) Backend {
+		return Backend{Adapter: "fastchat", URL: url, Model: model, Weight: weight, Timeout: defaultTimeout, DefaultMaxTokens: tokens}
+	}
+	engine := server("", "vicuna", &none, DefaultMaxTokens)
+	engine.Adapter, engine.Engine = "native", &Engine{Model: "builtin:stories", Device: "auto"}
+	want := Model{
+		Name: "vicuna", Path: "models.vicuna", Aliases: []string{"v"}, Fallback: []string{"stories", "ollama/llama3"},
+		Backends: []Backend{
+			server("http://10.0.0.5:21002", "vicuna", &three, DefaultMaxTokens),
+			server("http://10.0.0.6:21002", "vicuna-13b-v1.5", nil, 7),
+			engine,
+		},
+	}
+	if !reflect.DeepEqual(c.Models[0], want) {
+		t.Errorf("got %+v\nwant %+v", c.Models[0], want)
+	}
+	if got := c.Models[2].Backends; len(got) != 2 || got[0].Model != "*" || got[1].Model != "ollama/*" {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestDefaults(t *testing.T) {
 	c, err := parse([]byte(`models: {a: {adapter: openai, url: "http://h"}}`), "", ".", few)
 	if err != nil {
@@ -237,7 +264,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatal("neither a Config nor an error, or both")
 		}
 		for i := 0; c != nil && i < len(c.Models); i++ {
-			if len(c.Models[i].Backends) != 1 {
+			if len(c.Models[i].Backends) == 0 {
 				t.Fatal("a model without a backend")
 			}
 		}

@@ -10,9 +10,13 @@ type Model struct {
 	Aliases []string // other names for it; without *
 	// Path is where the entry stands, for messages: models.vicuna-13b.
 	Path string
-	// Backends serve the model; exactly one so far. An entry that states its
-	// backend's keys beside its aliases is a list of one.
+	// Backends serve the model, at least one. An entry that states its backend's
+	// keys beside its aliases is a list of one.
 	Backends []Backend
+	// Fallback names the models that answer, in this order, when no backend of
+	// this one does: names, aliases, or what a wildcard entry takes. Their own
+	// fallbacks come after each; no way leads back.
+	Fallback []string
 }
 
 // Wildcard reports whether the name ends in *.
@@ -52,8 +56,13 @@ type Backend struct {
 	// like, except for loopback addresses.
 	Proxy   string  `yaml:"proxy"`
 	Timeout Timeout `yaml:"timeout"`
-	// MaxConcurrent is how many requests the backend gets at once; others wait.
-	// Default: what the adapter says, else no bound.
+	// Weight is the backend's share of the model's requests, against the weights
+	// of the others: 0 to 1000, nil is 1. With 0 it gets those that no other
+	// backend could answer; some backend of a model has more.
+	Weight *int `yaml:"weight"`
+	// MaxConcurrent is how many requests the backend gets at once; others go to
+	// another backend of the model, or wait. Default: what the adapter says, else
+	// no bound.
 	MaxConcurrent int `yaml:"max_concurrent"`
 
 	// Template names the chat template for backends that take a prompt: a

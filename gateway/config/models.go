@@ -35,11 +35,12 @@ func (p *parser) models(n *yaml.Node, c *Config, maxTokens int64) []Model {
 		m := Model{Name: name, Path: yamlstrict.Key("models", name)}
 		p.decode(&node, m.Path, &e)
 		p.name(m.Path, name)
-		m.Aliases = e.Aliases
+		m.Aliases, m.Fallback = e.Aliases, e.Fallback
 		m.Backends = p.backends(&m, &e, c, maxTokens)
 		models = append(models, m)
 	}
 	p.aliases(models)
+	p.fallbacks(models)
 	return models
 }
 
@@ -79,22 +80,31 @@ func (p *parser) aliases(models []Model) {
 	}
 }
 
-// backends returns the one backend of an entry, wherever it is written.
+// backends returns the backends of an entry: those of its list, or the one whose
+// keys stand beside the entry's own.
 func (p *parser) backends(m *Model, e *entry, c *Config, maxTokens int64) []Backend {
-	path, one := m.Path, e.Backend
-	if e.Backends != nil {
-		path = yamlstrict.Index(m.Path+".backends", 0)
-		switch {
-		case !reflect.ValueOf(e.Backend).IsZero():
-			p.bad(m.Path+".backends", "cannot stand beside the keys of a single backend: move them into it")
-			return nil
-		case len(e.Backends) != 1:
-			p.bad(m.Path+".backends", "must hold exactly one backend, not %d: several are not supported yet", len(e.Backends))
-			return nil
-		}
-		one = e.Backends[0]
+	all, at := e.Backends, func(i int) string { return yamlstrict.Index(m.Path+".backends", i) }
+	switch {
+	case all == nil:
+		all, at = []Backend{e.Backend}, func(int) string { return m.Path }
+	case !reflect.ValueOf(e.Backend).IsZero():
+		p.bad(m.Path+".backends", "cannot stand beside the keys of a single backend: move them into the list")
+		return nil
+	case len(all) == 0:
+		p.bad(m.Path+".backends", "must hold at least one backend")
+		return nil
 	}
-	p.backend(path, m, &one, c)
-	one.DefaultMaxTokens = cmp.Or(one.DefaultMaxTokens, maxTokens)
-	return []Backend{one}
+	spare := 0
+	for i := range all {
+		b := &all[i]
+		p.backend(at(i), m, b, c)
+		b.DefaultMaxTokens = cmp.Or(b.DefaultMaxTokens, maxTokens)
+		if b.Weight != nil && *b.Weight == 0 {
+			spare++
+		}
+	}
+	if spare == len(all) {
+		p.bad(at(0)+".weight", "0 is for a backend that helps out when others fail, and there is no other")
+	}
+	return all
 }

@@ -49,11 +49,6 @@ func (p *parser) report(path string, errs []error) {
 		if secretPath.MatchString(e.Path) {
 			e.Msg, _, _ = strings.Cut(e.Msg, ", not ")
 		}
-		for _, key := range notYet {
-			if strings.HasSuffix(e.Path, "."+key) && strings.HasPrefix(e.Msg, "unknown key") {
-				e.Msg = "is not supported yet"
-			}
-		}
 		p.errs.List = append(p.errs.List, &e)
 	}
 }

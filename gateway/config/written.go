@@ -51,8 +51,6 @@ func asDefault() written {
 type entry struct {
 	Aliases  []string  `yaml:"aliases"`
 	Backends []Backend `yaml:"backends"`
+	Fallback []string  `yaml:"fallback"`
 	Backend  `yaml:",inline"`
 }
-
-// notYet are keys that have a meaning to come.
-var notYet = []string{"fallback", "weight"}

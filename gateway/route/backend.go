@@ -17,6 +17,11 @@ import (
 
 // backend is one configured server: one attempt at a request is its open.
 type backend struct {
+	name        string // its place in the configuration, for logs: vicuna, or vicuna[1] of several
+	wanted      string // its name for the model; a * is what that of the entry's name stands for
+	weight      int
+	turn        int // guarded by its group, see take
+	health      health
 	adapter     adapters.Adapter
 	upstream    *stream.Upstream  // nil: child knows
 	child       *child            // nil: the server is not ours to start
@@ -30,42 +35,32 @@ type backend struct {
 	log         *slog.Logger
 }
 
-// Open starts the answer to req and returns with its first event. Closing the
-// stream frees what it held; ctx ends it at any time. An error is an *llm.Error,
-// or the cause of ctx if that has ended.
-func (m *Model) Open(ctx context.Context, req *llm.Request) (*stream.Stream, error) {
-	return m.backend.open(ctx, req, m.wanted)
-}
-
-// open is one attempt; model is the backend's name for the model.
-func (b *backend) open(ctx context.Context, req *llm.Request, model string) (*stream.Stream, error) {
-	r, err := b.prepare(req, model)
-	if err != nil {
-		return nil, err
-	}
+// open is one attempt; model is the backend's name for the model. The caller has
+// taken a slot and checked that b is able; open, or the Close of its stream, frees
+// the slot.
+func (b *backend) open(ctx context.Context, req *llm.Request, model string) (s *stream.Stream, err error) {
+	release := b.slots.release
+	defer func() {
+		if s == nil { // it may have panicked
+			release()
+		}
+	}()
+	r := b.prepare(req, model)
 	up, held, err := b.reach(ctx)
 	if err != nil {
 		return nil, err
 	}
-	release := sync.OnceFunc(held)
+	release = sync.OnceFunc(func() { b.slots.release(); held() })
 	if err := b.render(ctx, up, r); err != nil {
-		release()
 		return nil, err
 	}
 	if b.fitter != nil {
 		if r.MaxTokens, err = b.fitter.Fit(ctx, stream.Asker(up), r); err != nil {
-			release()
 			return nil, err
 		}
 	}
-	if err := b.slots.acquire(ctx); err != nil {
-		release()
-		return nil, err
-	}
-	release = sync.OnceFunc(func() { b.slots.release(); held() })
-	s, err := stream.Open(ctx, up, b.adapter, r)
+	s, err = stream.Open(ctx, up, b.adapter, r)
 	if err != nil {
-		release()
 		if b.templates != nil && lost(err) {
 			b.templates.drop()
 		}

@@ -3,6 +3,7 @@ package route
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -14,19 +15,44 @@ import (
 	"dragoman/gateway/config"
 )
 
-// newBackend builds the backend of entry. Questions to it end with ctx.
-func newBackend(ctx context.Context, c *config.Config, entry *config.Model, o Options) (*backend, error) {
-	cfg := &entry.Backends[0]
+// newGroup builds the backends of entry. Questions to them end with ctx.
+func newGroup(ctx context.Context, c *config.Config, entry *config.Model, o Options) (*group, error) {
+	g := &group{entry: entry, now: o.now}
+	var errs []error
+	for i := range entry.Backends {
+		b, err := newBackend(ctx, c, entry, i, o)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		g.backends = append(g.backends, b)
+	}
+	return g, errors.Join(errs...)
+}
+
+// newBackend builds the i-th backend of entry.
+func newBackend(ctx context.Context, c *config.Config, entry *config.Model, i int, o Options) (*backend, error) {
+	cfg, name, path := &entry.Backends[i], entry.Name, entry.Path
+	if len(entry.Backends) > 1 {
+		name = fmt.Sprintf("%s[%d]", name, i)
+		path = fmt.Sprintf("%s.backends[%d]", path, i)
+	}
 	spoken := c.Adapters[cfg.Adapter]
 	if spoken == nil {
-		return nil, fmt.Errorf("%s: no adapter %q", entry.Path, cfg.Adapter)
+		return nil, fmt.Errorf("%s: no adapter %q", path, cfg.Adapter)
 	}
 	b := &backend{
+		name:        name,
+		wanted:      cfg.Model,
+		weight:      1,
 		adapter:     tune(spoken, cfg),
 		drop:        dropped(cfg.Drop),
 		maxTokens:   cfg.DefaultMaxTokens,
 		forwardAuth: cfg.ForwardAuth,
 		log:         o.Log.With("model", entry.Name),
+	}
+	if cfg.Weight != nil {
+		b.weight = *cfg.Weight
 	}
 	b.fitter, _ = spoken.(adapters.Fitter)
 	b.slots = newSlots(cmp.Or(cfg.MaxConcurrent, spoken.Traits().MaxConcurrent))
@@ -37,14 +63,14 @@ func newBackend(ctx context.Context, c *config.Config, entry *config.Model, o Op
 		b.upstream, err = upstream(cfg, cfg.URL, spoken.Traits().KeyHeader, c.FrameLimit, b.log)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", entry.Path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if asked, ok := spoken.(adapters.Templater); ok && cfg.Template == "" {
 		b.templates = &templates{ctx: ctx, templater: asked}
 	}
 	if cfg.Template != "" {
 		if b.template, err = chatTemplate(cfg); err != nil {
-			return nil, fmt.Errorf("%s.template: %w", entry.Path, err)
+			return nil, fmt.Errorf("%s.template: %w", path, err)
 		}
 	}
 	return b, nil

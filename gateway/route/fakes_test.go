@@ -105,6 +105,9 @@ func pick(t *testing.T, table *Table, name string) *Model {
 	return m
 }
 
+// only returns the one backend of m itself.
+func only(m *Model) *backend { return m.steps[0].backends[0] }
+
 // serve starts a backend.
 func serve(t *testing.T, h http.HandlerFunc) string {
 	t.Helper()

@@ -171,7 +171,7 @@ func TestSlotsBoundAndAreFreed(t *testing.T) {
 	if most.Load() > 2 || served.Load() != 30 {
 		t.Errorf("%d at once, %d served", most.Load(), served.Load())
 	}
-	if n := len(m.backend.slots); n != 0 {
+	if n := len(only(m).slots); n != 0 {
 		t.Errorf("%d slots are still held", n)
 	}
 }
@@ -291,7 +291,7 @@ func TestBC067ClientThatGoesBeforeTheFirstByte(t *testing.T) {
 		t.Error("no error")
 	}
 	<-gone
-	if n := len(m.backend.slots); n != 0 {
+	if n := len(only(m).slots); n != 0 {
 		t.Error("the slot is still held")
 	}
 }

@@ -10,29 +10,34 @@ import (
 // completionMaxTokens bounds a completion whose client set no bound, as at OpenAI.
 const completionMaxTokens = 16
 
+// able returns nil, or the error for what the backend cannot do and would change
+// what the answer means.
+func (b *backend) able(req *llm.Request) error {
+	traits := b.adapter.Traits()
+	for _, need := range req.Needs {
+		if !b.drops(need) && !traits.CanDo(need.Field) {
+			return unsupported(req, need)
+		}
+	}
+	if req.Kind == llm.Completion && traits.Messages && !traits.CanDo("prompt") {
+		return llm.Invalid("model", "unsupported_value",
+			"The model '%s' takes messages only: use /v1/chat/completions.", adapters.Clip(req.Model, 200))
+	}
+	return nil
+}
+
 // prepare returns the request as the backend shall get it, but for the prompt.
-// It refuses what the backend cannot do and would change what the answer means.
-func (b *backend) prepare(req *llm.Request, model string) (*llm.Request, error) {
+func (b *backend) prepare(req *llm.Request, model string) *llm.Request {
 	r := *req
 	r.Model = model
-	traits := b.adapter.Traits()
 	switch {
 	case r.Kind == llm.Completion && r.MaxTokens == 0:
 		r.MaxTokens = completionMaxTokens
-	case r.MaxTokens <= 0 && !traits.NoMaxTokens:
+	case r.MaxTokens <= 0 && !b.adapter.Traits().NoMaxTokens:
 		r.MaxTokens = b.maxTokens
 	}
 	b.dropFrom(&r)
-	for _, need := range r.Needs {
-		if !traits.CanDo(need.Field) {
-			return nil, unsupported(&r, need)
-		}
-	}
-	if r.Kind == llm.Completion && traits.Messages && !traits.CanDo("prompt") {
-		return nil, llm.Invalid("model", "unsupported_value",
-			"The model '%s' takes messages only: use /v1/chat/completions.", adapters.Clip(req.Model, 200))
-	}
-	return &r, nil
+	return &r
 }
 
 // unsupported returns the error for what the backend cannot do. A path that ends
@@ -81,7 +86,7 @@ func (b *backend) dropFrom(r *llm.Request) {
 	needs, members := r.Needs, r.Members
 	r.Needs, r.Members = nil, nil
 	for _, need := range needs {
-		if !b.drop[need.Field] && !b.drop[firstName(need.Path)] {
+		if !b.drops(need) {
 			r.Needs = append(r.Needs, need)
 		}
 	}
@@ -90,6 +95,11 @@ func (b *backend) dropFrom(r *llm.Request) {
 			r.Members = append(r.Members, m)
 		}
 	}
+}
+
+// drops reports whether what need asks for is left out.
+func (b *backend) drops(need llm.Need) bool {
+	return b.drop[need.Field] || b.drop[firstName(need.Path)]
 }
 
 // firstName returns the member of the request that a path begins with.

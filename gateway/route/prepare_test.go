@@ -18,7 +18,7 @@ func TestWhatABackendCannotDoIsRefused(t *testing.T) {
 			r.Raw = []byte(raw)
 			r.Members = []llm.Member{{Name: "response_format", End: len(raw)}}
 		}
-		_, err := b.prepare(r, "m")
+		err := b.able(r)
 		if code == "" {
 			if err != nil {
 				t.Errorf("%s: %v", field, err)
@@ -56,10 +56,10 @@ func TestDropLeavesOut(t *testing.T) {
 	}
 	r.Members = []llm.Member{{Name: "seed"}, {Name: "tools"}, {Name: "top_p"}, {Name: "tool_choice"}, {Name: "top_logprobs"}}
 	before := *r
-	got, err := b.prepare(r, "m")
-	if err != nil {
+	if err := b.able(r); err != nil {
 		t.Fatal(err)
 	}
+	got := b.prepare(r, "m")
 	if got.N != 1 || got.Stop != nil || got.MaxTokens != 0 || got.Params[llm.Seed] != "" || got.Params[llm.TopP] != "0" || got.Needs != nil {
 		t.Errorf("got %+v", got)
 	}
@@ -77,10 +77,7 @@ func TestMaxTokens(t *testing.T) {
 		b := &backend{adapter: newDialect(adapters.Traits{NoMaxTokens: noMaxTokens}), maxTokens: 1024}
 		r := chat("hi")
 		r.Kind, r.MaxTokens = kind, asked
-		got, err := b.prepare(r, "m")
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := b.prepare(r, "m")
 		if got.MaxTokens != want {
 			t.Errorf("kind %d, noMaxTokens %v, asked %d: got %d, want %d", kind, noMaxTokens, asked, got.MaxTokens, want)
 		}
@@ -101,10 +98,10 @@ func TestCompletionsNeedAPrompt(t *testing.T) {
 	r.Kind, r.Messages, r.Prompt = llm.Completion, nil, llm.Prompt{{Text: "once"}}
 	f := func(traits adapters.Traits, ok bool) {
 		t.Helper()
-		got, err := (&backend{adapter: newDialect(traits)}).prepare(r, "m")
+		err := (&backend{adapter: newDialect(traits)}).able(r)
 		if ok {
-			if err != nil || got.Prompt.Text() != "once" {
-				t.Errorf("got %v, %v", got, err)
+			if err != nil {
+				t.Errorf("got %v", err)
 			}
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -22,7 +23,8 @@ type Options struct {
 	EngineBinary string       // the engine program; "": dragoman-engine beside this program
 	EngineLib    string       // folder of llama.cpp's libraries; "": the engine's own choice
 
-	engine func(*config.Engine) engine // for tests
+	engine func(*config.Engine) engine // for tests, as is
+	now    func() time.Time
 }
 
 // Table knows all models of one configuration. It is safe for concurrent use.
@@ -30,7 +32,7 @@ type Table struct {
 	exact     map[string]*Model // names and aliases
 	wildcards []wildcard        // longest prefix first
 	infos     []openai.ModelInfo
-	backends  []*backend
+	groups    []*group
 	stop      context.CancelFunc // ends what backends are being asked for
 }
 
@@ -44,26 +46,53 @@ type wildcard struct {
 // the configuration.
 func New(c *config.Config, o Options) (*Table, error) {
 	o.Log = cmp.Or(o.Log, slog.Default())
+	if o.now == nil {
+		o.now = time.Now
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	t := &Table{exact: map[string]*Model{}, stop: stop}
 	made := time.Now().Unix()
 	var errs []error
+	models := make([]*Model, len(c.Models))
 	for i := range c.Models {
-		entry := &c.Models[i]
-		b, err := newBackend(ctx, c, entry, o)
+		g, err := newGroup(ctx, c, &c.Models[i], o)
 		if err != nil {
 			errs = append(errs, err)
-			continue
 		}
-		t.backends = append(t.backends, b)
-		t.add(entry, &Model{name: entry.Name, wanted: entry.Backends[0].Model, backend: b}, made)
+		t.groups = append(t.groups, g)
+		models[i] = &Model{steps: []step{{group: g}}}
+		t.add(g.entry, models[i], made)
 	}
 	slices.SortFunc(t.wildcards, func(a, b wildcard) int { return cmp.Compare(len(b.prefix), len(a.prefix)) })
+	for _, m := range models {
+		if err := t.follow(m, m.steps[0].entry); err != nil {
+			errs = append(errs, err)
+		}
+	}
 	if len(errs) > 0 {
 		_ = t.Close(ctx)
 		return nil, errors.Join(errs...)
 	}
 	return t, nil
+}
+
+// follow appends to m the fallbacks of entry, each followed by its own.
+func (t *Table) follow(m *Model, entry *config.Model) error {
+	for _, name := range entry.Fallback {
+		next, err := t.Pick(name)
+		if err != nil {
+			return fmt.Errorf("%s.fallback: no model %q", entry.Path, name)
+		}
+		s := next.steps[0]
+		if slices.Contains(m.steps, s) {
+			continue
+		}
+		m.steps = append(m.steps, s)
+		if err := t.follow(m, s.entry); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t *Table) add(entry *config.Model, m *Model, made int64) {
@@ -86,9 +115,9 @@ func (t *Table) Pick(name string) (*Model, error) {
 	}
 	for _, w := range t.wildcards {
 		if star, ok := strings.CutPrefix(name, w.prefix); ok && star != "" {
-			m := *w.model
-			m.wanted = strings.Replace(m.wanted, "*", star, 1)
-			return &m, nil
+			m := &Model{steps: slices.Clone(w.model.steps)}
+			m.steps[0].star = star
+			return m, nil
 		}
 	}
 	return nil, &llm.Error{
@@ -106,18 +135,22 @@ func (t *Table) Models() []openai.ModelInfo { return slices.Clone(t.infos) }
 func (t *Table) Close(ctx context.Context) error {
 	t.stop()
 	var errs []error
-	for _, b := range t.backends {
-		errs = append(errs, b.close(ctx))
+	for _, g := range t.groups {
+		for _, b := range g.backends {
+			errs = append(errs, b.close(ctx))
+		}
 	}
 	return errors.Join(errs...)
 }
 
 // Model is what a request's model name stands for. It is safe for concurrent use.
 type Model struct {
-	name    string // of the configuration's entry
-	wanted  string // the backend's name for it
-	backend *backend
+	steps []step // the model itself, then its fallbacks
 }
 
 // Name returns the name of the configuration's entry, for logs.
-func (m *Model) Name() string { return m.name }
+func (m *Model) Name() string { return m.steps[0].entry.Name }
+
+// alone reports whether there is one backend only: then nothing is to choose, and
+// what it says is passed on as it is.
+func (m *Model) alone() bool { return len(m.steps) == 1 && len(m.steps[0].backends) == 1 }

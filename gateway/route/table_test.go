@@ -38,8 +38,8 @@ func TestPick(t *testing.T) {
 		m, err := table.Pick(name)
 		if err != nil {
 			t.Errorf("%q: %v", name, err)
-		} else if m.Name() != entry || m.wanted != model {
-			t.Errorf("%q: got %q as %q, want %q as %q", name, m.Name(), m.wanted, entry, model)
+		} else if m.Name() != entry || m.steps[0].wanted(only(m)) != model {
+			t.Errorf("%q: got %q as %q, want %q as %q", name, m.Name(), m.steps[0].wanted(only(m)), entry, model)
 		}
 	}
 	f("vicuna", "vicuna", "vicuna-13b")

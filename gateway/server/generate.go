@@ -56,6 +56,9 @@ func (r *request) newJob() *job {
 	if auth := r.ctx.Request.Header.Peek("Authorization"); len(auth) > 0 && r.s.o.ForwardAuth != nil {
 		ctx = r.s.o.ForwardAuth(ctx, string(auth))
 	}
+	if r.s.o.Trace != nil {
+		ctx, r.line.tell = r.s.o.Trace(ctx, r.line.id)
+	}
 	j.ctx, j.cancel = context.WithCancelCause(ctx)
 	j.unwatch = sse.Watch(r.ctx.Conn(), func() { j.cancel(sse.ErrGone) })
 	return j

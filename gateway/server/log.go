@@ -18,6 +18,7 @@ type accessLine struct {
 	id, method, path string
 	status           int
 	model, backend   string // the client's name for it, and the configuration's
+	tell             func() (backend string, attempts int) // what the Router did; nil: nobody says
 	stream           bool
 	first            time.Duration // until the backend's first event; 0 if none came
 	bytes            int64         // of the reply's body
@@ -26,12 +27,21 @@ type accessLine struct {
 }
 
 func (l *accessLine) write(log *slog.Logger, took time.Duration) {
-	attrs := make([]slog.Attr, 0, 14)
+	attrs := make([]slog.Attr, 0, 15)
 	attrs = append(attrs,
 		slog.String("id", l.id), slog.String("method", l.method), slog.String("path", bounded(l.path)),
 		slog.Int("status", l.status), slog.Duration("duration", took), slog.Int64("bytes", l.bytes))
 	if l.model != "" {
-		attrs = append(attrs, slog.String("model", bounded(l.model)), slog.String("backend", l.backend), slog.Bool("stream", l.stream))
+		backend, attempts := l.backend, 1
+		if l.tell != nil {
+			var last string
+			last, attempts = l.tell()
+			backend = cmp.Or(last, backend)
+		}
+		attrs = append(attrs, slog.String("model", bounded(l.model)), slog.String("backend", backend), slog.Bool("stream", l.stream))
+		if attempts != 1 {
+			attrs = append(attrs, slog.Int("attempts", attempts))
+		}
 	}
 	if l.first != 0 {
 		attrs = append(attrs, slog.Duration("ttft", l.first))

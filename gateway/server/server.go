@@ -42,6 +42,11 @@ type Options struct {
 	// it on only where the configuration says so. nil drops it.
 	ForwardAuth func(ctx context.Context, authorization string) context.Context
 
+	// Trace has the Router note under ctx what it does for the request id, and
+	// returns what tells it for the access log: the backend that was asked last,
+	// "" if none was, and how many attempts there were. nil: the log does not say.
+	Trace func(ctx context.Context, id string) (context.Context, func() (backend string, attempts int))
+
 	Keys    []string // clients must send one of them; none: everyone may come
 	Origins []string // browser origins that may call; "*" is any
 	Hosts   []string // Host names served without keys, beside IP addresses and localhost

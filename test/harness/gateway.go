@@ -42,7 +42,7 @@ func GatewayWithLog(t testing.TB, yaml string) (string, *Log) {
 		t.Fatal(err)
 	}
 	s := server.New(server.Options{
-		Router: router{table}, Log: log, BodyLimit: cfg.BodyLimit,
+		Router: router{table}, Trace: route.WithTrace, Log: log, BodyLimit: cfg.BodyLimit,
 		CommitAfter: cfg.CommitAfter, KeepAlive: cfg.KeepAlive, WriteStall: cfg.WriteTimeout,
 	})
 	running.Add(1)

@@ -1,0 +1,205 @@
+package route
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"dragoman/adapters/llm"
+	"dragoman/adapters/stream"
+)
+
+// maxAttempts bounds what one request may cost the backends together.
+const maxAttempts = 8
+
+// Open starts the answer to req and returns with its first event. Until then
+// other backends are asked if one fails: those of the same model, then those of
+// its fallbacks. What a backend says is wrong with the request itself is not
+// asked of another. Closing the stream frees what it held; ctx ends it at any
+// time.
+//
+// An error is an *llm.Error, or the cause of ctx if that has ended. If everyone
+// failed it is the failure of the model that was asked for.
+func (m *Model) Open(ctx context.Context, req *llm.Request) (*stream.Stream, error) {
+	w := &walk{model: m, req: req, trace: traced(ctx)}
+	var failure error
+	for i, s := range m.steps {
+		answer, err := w.ask(ctx, s)
+		switch {
+		case answer != nil:
+			return answer, nil
+		case ctx.Err() != nil, i == 0 && refuses(err):
+			return nil, err
+		case i == 0:
+			failure = err
+		}
+	}
+	if w.attempts == 0 {
+		return w.lastResort(ctx, failure)
+	}
+	return nil, w.final(failure)
+}
+
+// walk is the way of one request from backend to backend.
+type walk struct {
+	model    *Model
+	req      *llm.Request
+	trace    *trace
+	attempts int
+}
+
+// ask takes the request to the backends of one model. Without an answer the
+// error is the most useful one: if all backends rest, why.
+func (w *walk) ask(ctx context.Context, s step) (*stream.Stream, error) {
+	able, err := s.able(w.req)
+	if err != nil {
+		return nil, err
+	}
+	var failure error
+	for len(able) > 0 && w.attempts < maxAttempts {
+		b, err := w.take(ctx, s, able)
+		if err != nil {
+			return nil, err
+		}
+		if b == nil {
+			if failure == nil {
+				failure = s.why(able)
+			}
+			if failure == nil {
+				continue // one has come back just now
+			}
+			return nil, failure
+		}
+		answer, err := w.attempt(ctx, s, b)
+		if err == nil {
+			return answer, nil
+		}
+		if ctx.Err() != nil || refuses(err) {
+			return nil, err
+		}
+		if failure == nil || waits(err) && !waits(failure) {
+			failure = err
+		}
+		able = slices.DeleteFunc(able, func(other *backend) bool { return other == b })
+	}
+	return nil, failure
+}
+
+// take returns the backend for the next attempt, a slot of it taken.
+func (w *walk) take(ctx context.Context, s step, able []*backend) (*backend, error) {
+	if w.model.alone() {
+		return able[0], able[0].slots.acquire(ctx)
+	}
+	return s.take(ctx, able)
+}
+
+// attempt asks b, of which a slot is taken, and learns from what comes.
+func (w *walk) attempt(ctx context.Context, s step, b *backend) (*stream.Stream, error) {
+	w.attempts++
+	n := w.trace.attempt(b.name)
+	start := s.now()
+	answer, err := b.open(ctx, w.req, s.wanted(b))
+	if err == nil {
+		b.health.good()
+		return answer, nil
+	}
+	if ctx.Err() != nil || refuses(err) || w.model.alone() {
+		return nil, err
+	}
+	attrs := []any{"backend", b.name, "attempt", n}
+	if w.trace.id != "" {
+		attrs = append(attrs, "id", w.trace.id)
+	}
+	e, ok := errors.AsType[*llm.Error](err)
+	if !ok {
+		b.log.Warn("a backend could not be asked", append(attrs, "cause", err)...)
+		return nil, err
+	}
+	attrs = append(attrs, "status", e.Status, "error", e.Code)
+	if e.Err != nil {
+		attrs = append(attrs, "cause", e.Err)
+	}
+	if s.blames(ctx, b, e) {
+		b.health.bad(start, s.now(), e)
+		left, _, _ := b.health.rest(s.now())
+		attrs = append(attrs, "rest", left)
+	}
+	if b.log.Enabled(ctx, slog.LevelDebug) { // it may quote what the client said
+		attrs = append(attrs, "message", e.Message)
+	}
+	b.log.Warn("a backend failed", attrs...)
+	return nil, err
+}
+
+// blames reports whether e says something about the backend, and not only about
+// what this client brought with it: its own key, or a model name that the
+// configuration leaves to it.
+func (g *group) blames(ctx context.Context, b *backend, e *llm.Error) bool {
+	switch {
+	case e.Code == "upstream_not_found":
+		return !g.entry.Wildcard()
+	case e.Code == "upstream_auth", e.Status == http.StatusTooManyRequests:
+		return !b.forwardAuth || authorization(ctx) == ""
+	}
+	return true
+}
+
+// lastResort is for when every backend rests; failure is why. One that rests
+// because it failed is tried all the same, as that is better than to fail
+// unasked. One that asked to be left alone is.
+func (w *walk) lastResort(ctx context.Context, failure error) (*stream.Stream, error) {
+	for i, s := range w.model.steps {
+		able, _ := s.able(w.req)
+		b, _ := s.soonest(able, true)
+		if b == nil {
+			continue
+		}
+		if err := b.slots.acquire(ctx); err != nil {
+			return nil, err
+		}
+		b.health.try(s.now())
+		answer, err := w.attempt(ctx, s, b)
+		if err == nil || ctx.Err() != nil {
+			return answer, err
+		}
+		if i == 0 {
+			failure = err
+		}
+		break
+	}
+	return nil, w.final(failure)
+}
+
+// final makes the client's error of the failure of the model that was asked for:
+// where waiting helps, it says for how long.
+func (w *walk) final(failure error) error {
+	e, ok := errors.AsType[*llm.Error](failure)
+	if !ok || !waits(failure) || w.model.alone() {
+		return failure
+	}
+	s := w.model.steps[0]
+	able, _ := s.able(w.req)
+	b, left := s.soonest(able, false)
+	if b == nil {
+		return failure
+	}
+	told := *e
+	told.RetryAfter = strconv.Itoa(max(1, int((left+time.Second-1)/time.Second)))
+	return &told
+}
+
+// refuses reports whether err says that the request itself is at fault.
+func refuses(err error) bool {
+	e, ok := errors.AsType[*llm.Error](err)
+	return ok && e.Status/100 == 4 && !waits(err)
+}
+
+// waits reports whether err says that the same request may do later.
+func waits(err error) bool {
+	e, ok := errors.AsType[*llm.Error](err)
+	return ok && (e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable)
+}
