@@ -14,9 +14,10 @@ const (
 	Lines                  // a frame is one line of text
 	Raw                    // a frame is whatever bytes have come
 	Whole                  // the whole body is one frame
+	AWS                    // binary messages of AWS's event stream encoding: a frame is one message's payload
 )
 
-var kindNames = [...]string{SSE: "sse", NDJSON: "ndjson", JSON: "json", Lines: "lines", Raw: "raw", Whole: "whole"}
+var kindNames = [...]string{SSE: "sse", NDJSON: "ndjson", JSON: "json", Lines: "lines", Raw: "raw", Whole: "whole", AWS: "aws"}
 
 // Kinds returns the names of all framings, for messages and documentation.
 func Kinds() []string { return kindNames[1:] }
@@ -41,6 +42,6 @@ func ParseKind(name string) (Kind, bool) {
 
 // Frame is one unit of a backend's answer. Data is valid until the next read.
 type Frame struct {
-	Event string // SSE only: the event's name, "" if it has none
+	Event string // SSE and AWS only: the event's name, "" if it has none
 	Data  []byte
 }

@@ -46,7 +46,7 @@ func NewReader(kind Kind, r io.Reader, maxFrame int) *Reader {
 	if maxFrame <= 0 {
 		maxFrame = DefaultMax
 	}
-	f := &Reader{src: r, kind: kind, max: maxFrame, started: kind == Raw}
+	f := &Reader{src: r, kind: kind, max: maxFrame, started: kind == Raw || kind == AWS}
 	switch kind {
 	case SSE:
 		f.marks = marks{'\n', '\r'}
@@ -96,6 +96,8 @@ func (r *Reader) Buffered() bool {
 		r.cutLine()
 	case Raw:
 		r.deliver("", r.rest(), r.end-r.pos)
+	case AWS:
+		r.cutMessage()
 	}
 	return r.ready
 }
@@ -110,6 +112,8 @@ func (r *Reader) last() {
 		r.lastValue()
 	case NDJSON:
 		r.lastRecord()
+	case AWS:
+		r.lastMessage()
 	case Lines, Whole:
 		if r.pos < r.end {
 			r.deliver("", r.rest(), r.end-r.pos)
