@@ -77,6 +77,14 @@ func AppendParam(dst []byte, req *llm.Request, p llm.Param, name string) []byte 
 	return append(append(dst, ':'), req.Params[p]...)
 }
 
+// Capped returns value, a JSON number or "", or most in place of a larger one.
+func Capped(value string, most int) []byte {
+	if x, err := strconv.ParseFloat(value, 64); err == nil && x > float64(most) {
+		return strconv.AppendInt(nil, int64(most), 10)
+	}
+	return []byte(value)
+}
+
 // PostJSON returns the call that sends body to path. The empty Idempotency-Key
 // is not sent: it lets net/http repeat a call on a kept connection that turned
 // out to be closed before a byte of the answer came.

@@ -39,6 +39,14 @@ func TestAppendParam(t *testing.T) {
 	}
 }
 
+func TestCapped(t *testing.T) {
+	for value, want := range map[string]string{"": "", "0": "0", "0.70": "0.70", "1.0": "1.0", "1.5": "1", "2": "1"} {
+		if got := string(Capped(value, 1)); got != want {
+			t.Errorf("%q: got %q, want %q", value, got, want)
+		}
+	}
+}
+
 func TestInt(t *testing.T) {
 	f := func(value string, want int) {
 		t.Helper()

@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"strconv"
 	"strings"
 
 	"dragoman/adapters"
@@ -35,7 +34,7 @@ func (Adapter) Request(req *llm.Request) (adapters.Call, error) {
 		body.SetText("system", strings.Join(system, "\n\n"))
 	}
 	body.Set("messages", messages)
-	body.Set("temperature", temperature(req.Params[llm.Temperature]))
+	body.Set("temperature", adapters.Capped(req.Params[llm.Temperature], 1))
 	body.Set("top_p", []byte(req.Params[llm.TopP]))
 	body.Set("top_k", topK(req.Params[llm.TopK]))
 	body.Set("stop_sequences", stops(req.Stop))
@@ -49,14 +48,6 @@ func (Adapter) Request(req *llm.Request) (adapters.Call, error) {
 	call := adapters.PostJSON("/v1/messages", body.JSON())
 	call.Header.Set("Anthropic-Version", version)
 	return call, nil
-}
-
-// temperature brings OpenAI's range, which ends at 2, to an end at 1.
-func temperature(value string) []byte {
-	if t, err := strconv.ParseFloat(value, 64); err == nil && t > 1 {
-		return []byte("1")
-	}
-	return []byte(value)
 }
 
 // topK leaves out the values that mean "off" elsewhere.

@@ -10,6 +10,7 @@ import (
 
 	"dragoman/adapters"
 	"dragoman/adapters/anthropic"
+	"dragoman/adapters/bedrock"
 	"dragoman/adapters/cohere"
 	"dragoman/adapters/declared"
 	"dragoman/adapters/fastchat"
@@ -29,6 +30,7 @@ func All() map[string]adapters.Adapter {
 	all := map[string]adapters.Adapter{
 		"anthropic": anthropic.Adapter{},
 		"azure":     openai.Azure{},
+		"bedrock":   bedrock.Adapter{},
 		"cohere":    cohere.Adapter{},
 		"fastchat":  fastchat.Adapter{},
 		"gemini":    gemini.Adapter{},

@@ -12,7 +12,7 @@ import (
 func TestAll(t *testing.T) {
 	all := All()
 	names := slices.Sorted(maps.Keys(all))
-	if got, want := strings.Join(names, " "), "anthropic azure bentoml cog cohere fastchat gemini kobold lightllm llamacpp lmdeploy mii mistral native ollama "+
+	if got, want := strings.Join(names, " "), "anthropic azure bedrock bentoml cog cohere fastchat gemini kobold lightllm llamacpp lmdeploy mii mistral native ollama "+
 		"openai openllm raw raw-lines raw-ndjson raw-sse sglang tgi torchchat torchchat-json torchchat-raw triton triton-llmapi triton-trtllm vllm"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -1,0 +1,25 @@
+// Package bedrock speaks to AWS Bedrock's ConverseStream, whose answers are
+// binary messages. Calls carry a Bedrock API key as their bearer token; they are
+// not signed with AWS credentials (SigV4).
+package bedrock
+
+import (
+	"dragoman/adapters"
+	"dragoman/adapters/frame"
+)
+
+// Adapter speaks ConverseStream. The zero value is ready.
+type Adapter struct{}
+
+var _ adapters.Adapter = Adapter{}
+
+var traits = adapters.Traits{
+	Framing:      frame.AWS,
+	Messages:     true,
+	SingleChoice: true,
+	NoMaxTokens:  true,
+	Accepts:      []string{"temperature", "top_p", "stop", "tools", "tool_choice", "functions", "function_call", "image_url"},
+}
+
+// Traits implements adapters.Adapter.
+func (Adapter) Traits() *adapters.Traits { return &traits }
