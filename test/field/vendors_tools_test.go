@@ -125,3 +125,23 @@ func TestBC084VendorKeys(t *testing.T) {
 	f("anthropic", "X-Api-Key")
 	f("azure", "Api-Key")
 }
+
+// Vendors differ in where a model's name and a version stand in the address.
+func TestVendorAddresses(t *testing.T) {
+	f := func(adapter, base, script, want string) {
+		t.Helper()
+		backend := harness.Script(t, script)
+		gateway := harness.Gateway(t, harness.Case{Adapter: adapter, Options: "model: up"}.Config(backend.URL+base))
+		harness.Chat(t, gateway, `"stream":true`).Check(t, false).Want(t, "R C F=stop D", "Hi")
+		if got := backend.Request().Path; got != want {
+			t.Errorf("%s at %s: asked %s, want %s", adapter, base, got, want)
+		}
+	}
+	f("azure", "?api-version=2024-10-21", openai("stop", "Hi"), "/openai/deployments/up/chat/completions?api-version=2024-10-21")
+	f("openai", "/openai/v1", openai("stop", "Hi"), "/openai/v1/chat/completions")
+	f("mistral", "/v1", openai("stop", "Hi"), "/v1/chat/completions")
+	f("gemini", "", gemini("STOP", "Hi"), "/v1beta/models/up:streamGenerateContent?alt=sse")
+	f("gemini", "/v1/projects/p/locations/l/publishers/google", gemini("STOP", "Hi"),
+		"/v1/projects/p/locations/l/publishers/google/models/up:streamGenerateContent?alt=sse")
+	f("anthropic", "/v1", anthropic("end_turn", "Hi"), "/v1/messages")
+}
