@@ -94,7 +94,9 @@ func TestParts(t *testing.T) {
 func TestArguments(t *testing.T) {
 	req := &llm.Request{Messages: []llm.Message{
 		{ToolCalls: []llm.ToolCall{{ID: "a", Name: "f", Arguments: ` {"n":9007199254740993} `}, {ID: "b", Name: "g"}, {ID: "c", Name: "h", Arguments: `{"n":`}}},
-		{ToolCallID: "b"}, {ToolCallID: "none"}, {Name: "said", ToolCallID: "a"},
+		{ToolCallID: "b"},
+		{ToolCallID: "none"},
+		{Name: "said", ToolCallID: "a"},
 	}}
 	for j, want := range []string{`{"n":9007199254740993}`, "{}"} {
 		if got, err := Arguments(req, 0, j); err != nil || string(got) != want {
