@@ -27,14 +27,14 @@ func TestShippedConfiguration(t *testing.T) {
 		t.Setenv(name, "a-key")
 	}
 	// Prose has a capital letter or a full stop; examples are keys.
-	example := regexp.MustCompile(`(?m)^( *)# ( *(?:"[^"]+"|[a-z][a-z0-9_-]*):(?: .*)?)$`)
+	example := regexp.MustCompile(`(?m)^( *)# ( *(?:(?:"[^"]+"|[a-z][a-z0-9_-]*):(?: .*)?|- \{.*\}))$`)
 	all := example.ReplaceAll(src, []byte("$1$2"))
 	all = regexp.MustCompile(`models/smollm2\.gguf`).ReplaceAll(all, []byte("testdata/own.jinja")) // a file that is there
 	c, err = Parse(all)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, all)
 	}
-	if len(c.Models) < 5 || len(c.Keys) != 1 || c.Adapters["my-flask-loop"] == nil {
+	if len(c.Models) < 7 || len(c.Models[5].Backends) != 3 || len(c.Keys) != 1 || c.Adapters["my-flask-loop"] == nil {
 		t.Errorf("not all examples were switched on: %+v", c)
 	}
 }
@@ -42,13 +42,14 @@ func TestShippedConfiguration(t *testing.T) {
 // TestDocumentation: what the documentation shows can be used as it is.
 func TestDocumentation(t *testing.T) {
 	block := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```")
-	for _, page := range []string{"../../README.md", "../../docs/adding-an-adapter.md"} {
+	t.Setenv("LLM_KEY", "a-key")
+	for page, least := range map[string]int{"../../README.md": 2, "../../docs/adding-an-adapter.md": 2, "../../docs/routing.md": 1} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
 		found := block.FindAllSubmatch(text, -1)
-		if len(found) < 2 {
+		if len(found) < least {
 			t.Errorf("%s: %d examples", page, len(found))
 		}
 		for _, m := range found {
