@@ -193,17 +193,19 @@ func TestIllOnesAreTheLastResort(t *testing.T) {
 	}
 }
 
-// TestWhatIsTheClientsOwnBlamesNobody: its key, and names that only a wildcard
-// has let through.
+// TestWhatIsTheClientsOwnBlamesNobody: its key, names that only a wildcard has
+// let through, completions.
 func TestWhatIsTheClientsOwnBlamesNobody(t *testing.T) {
+	request := chat("hi")
 	f := func(name string, do http.HandlerFunc, forward bool, auth string, asked int) {
 		t.Helper()
 		bad, good := newStation(t, do), newStation(t, says("good\n"))
-		own := bad.backend()
+		own, other := bad.backend(), good.backend()
 		own.ForwardAuth = forward
-		table := newFleet(t, backends(name, own, good.backend())).table
+		own.Adapter, other.Adapter = "both", "both"
+		table := newFleet(t, backends(name, own, other)).table
 		for range 6 {
-			s, err := pick(t, table, "m").Open(WithAuthorization(t.Context(), auth), chat("hi"))
+			s, err := pick(t, table, "m").Open(WithAuthorization(t.Context(), auth), request)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -221,4 +223,7 @@ func TestWhatIsTheClientsOwnBlamesNobody(t *testing.T) {
 	f("m", status(503), true, "Bearer x", 1)
 	f("m", status(404), false, "", 1)
 	f("*", status(404), false, "", 3)
+	request = &llm.Request{Kind: llm.Completion, Model: "m", N: 1, Prompt: llm.Prompt{{Text: "once"}}}
+	f("m", status(404), false, "", 3)
+	f("m", status(500), false, "", 1)
 }

@@ -1,6 +1,7 @@
 package route
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -32,7 +33,9 @@ func (m *Model) Open(ctx context.Context, req *llm.Request) (*stream.Stream, err
 		switch {
 		case answer != nil:
 			return answer, nil
-		case ctx.Err() != nil, i == 0 && refuses(err):
+		case ctx.Err() != nil:
+			return nil, cmp.Or(err, context.Cause(ctx))
+		case i == 0 && refuses(err):
 			return nil, err
 		case i == 0:
 			failure = err
@@ -123,7 +126,7 @@ func (w *walk) attempt(ctx context.Context, s step, b *backend) (*stream.Stream,
 	if e.Err != nil {
 		attrs = append(attrs, "cause", e.Err)
 	}
-	if s.blames(ctx, b, e) {
+	if w.blames(ctx, s, b, e) {
 		b.health.bad(start, s.now(), e)
 		left, _, _ := b.health.rest(s.now())
 		attrs = append(attrs, "rest", left)
@@ -136,12 +139,12 @@ func (w *walk) attempt(ctx context.Context, s step, b *backend) (*stream.Stream,
 }
 
 // blames reports whether e says something about the backend, and not only about
-// what this client brought with it: its own key, or a model name that the
-// configuration leaves to it.
-func (g *group) blames(ctx context.Context, b *backend, e *llm.Error) bool {
+// what this client brought with it: its own key, a model name that the
+// configuration leaves to it, or completions, which many servers do not have.
+func (w *walk) blames(ctx context.Context, s step, b *backend, e *llm.Error) bool {
 	switch {
 	case e.Code == "upstream_not_found":
-		return !g.entry.Wildcard()
+		return !s.entry.Wildcard() && w.req.Kind == llm.Chat
 	case e.Code == "upstream_auth", e.Status == http.StatusTooManyRequests:
 		return !b.forwardAuth || authorization(ctx) == ""
 	}
