@@ -105,6 +105,10 @@ type Rendered struct {
 	// OpensThink says that the prompt ends inside of the model's reasoning: the
 	// answer goes on with it, and ends it with a closing tag.
 	OpensThink bool
+
+	// Source is the template's own text, which holds the tags and the notation
+	// of tool calls that its model writes. "" is unknown.
+	Source string
 }
 
 // Templater is implemented by adapters whose backends can be asked for their

@@ -40,6 +40,7 @@ func (t *template) Render(req *llm.Request) (adapters.Rendered, error) {
 		}
 		return adapters.Rendered{
 			Prompt: t.breaker.split(text, c.mark), Stop: t.Stop, Tools: t.tools, OpensThink: opensThink(c.unmarked(text), folded.continued()),
+			Source: t.source,
 		}, nil
 	}
 	return adapters.Rendered{}, invalid("the model's chat template refuses the messages: %s", refused.words)
