@@ -8,6 +8,7 @@ import (
 
 	"dragoman/adapters"
 	"dragoman/adapters/llm"
+	"dragoman/adapters/parse"
 )
 
 // lane is one kind of text of a choice, on its way to become clean deltas.
@@ -21,8 +22,9 @@ type choice struct {
 	text, reasoning lane
 	echo            echo
 	hold            hold
-	spoke           bool // text or a tool call has come
-	called          bool // a tool call has come
+	parser          *parse.Parser // nil: the text is all answer
+	spoke           bool          // text or a tool call has come
+	called          bool          // a tool call has come that the backend knows as one
 	finish          llm.Finish
 }
 
@@ -36,11 +38,12 @@ type pipeline struct {
 	stopped bool   // a stop string ended a choice, so the backend may still be talking
 	bytes   int    // of what the model said
 	arena   []byte // holds the text of the current events that could not be used where it lay
+	parsed  []llm.Event
 	note    func(note)
 	usage   llm.Usage
 }
 
-func newPipeline(t *adapters.Traits, req *llm.Request, note func(note)) *pipeline {
+func newPipeline(t *adapters.Traits, req *llm.Request, plan *parse.Plan, note func(note)) *pipeline {
 	p := &pipeline{
 		traits: t, note: note,
 		match:   newMatcher(req.Stop, t.EndTexts),
@@ -49,6 +52,9 @@ func newPipeline(t *adapters.Traits, req *llm.Request, note func(note)) *pipelin
 	p.left = len(p.choices)
 	for i := range p.choices {
 		p.choices[i].echo.done = true
+		if plan != nil {
+			p.choices[i].parser = plan.NewParser()
+		}
 	}
 	if t.EchoPrompt {
 		prompt := req.Prompt.Text()
@@ -81,7 +87,7 @@ func (p *pipeline) push(dst []llm.Event, ev *llm.Event) ([]llm.Event, error) {
 	var stopped bool
 	out.Text, stopped = p.text(c, ev.Text)
 	if ev.Tool != nil && !stopped {
-		out.Tool = p.tool(ev.Tool)
+		out.Tool = p.tool(c, ev.Tool)
 		c.called = true
 	}
 	c.spoke = c.spoke || c.called || len(ev.Text) > 0 || len(ev.Reasoning) > 0
@@ -91,14 +97,39 @@ func (p *pipeline) push(dst []llm.Event, ev *llm.Event) ([]llm.Event, error) {
 		out.Text = join(&p.arena, out.Text, tail)
 		out.Reasoning = join(&p.arena, out.Reasoning, c.reasoning.runes.flush(&p.arena))
 	}
-	switch {
-	case stopped:
-		p.stopped = true
-		p.end(c, &out, llm.FinishStop)
-	case ev.Finish != "":
-		p.end(c, &out, ev.Finish)
+	why := ev.Finish
+	if stopped {
+		p.stopped, why = true, llm.FinishStop
+	}
+	dst = p.parse(dst, c, &out, why != "")
+	if why != "" {
+		p.end(c, &out, why)
 	}
 	return p.emit(dst, &out), nil
+}
+
+// parse appends to dst what out's text means, if it may be more than text, and
+// leaves in out what comes after that. Stop strings have been cut out before:
+// they end what the model writes, whatever it means, as they do in a backend.
+func (p *pipeline) parse(dst []llm.Event, c *choice, out *llm.Event, ended bool) []llm.Event {
+	if c.parser == nil {
+		return dst
+	}
+	p.parsed = c.parser.Push(p.parsed[:0], &p.arena, out.Text)
+	if ended {
+		p.parsed = c.parser.Flush(p.parsed, &p.arena)
+	}
+	if len(p.parsed) == 0 {
+		out.Text = nil
+		return dst
+	}
+	dst = p.emit(dst, &llm.Event{Choice: out.Choice, Reasoning: out.Reasoning, Extra: out.Extra})
+	for i := range p.parsed {
+		p.parsed[i].Choice = out.Choice
+		dst = p.emit(dst, &p.parsed[i])
+	}
+	*out = llm.Event{Choice: out.Choice, Tool: out.Tool}
+	return dst
 }
 
 // fresh returns the new part of one piece of text.
@@ -141,13 +172,18 @@ func (p *pipeline) tail(c *choice) (out []byte, stopped bool) {
 	return join(&p.arena, out, c.hold.flush(p.match, true)), false
 }
 
-// tool returns d, or a copy of it, as valid UTF-8.
-func (p *pipeline) tool(d *llm.ToolDelta) *llm.ToolDelta {
-	if utf8.Valid(d.Arguments) && utf8.ValidString(d.Name) && utf8.ValidString(d.ID) {
+// tool returns d, or a copy of it, as valid UTF-8 and with an index after those
+// of the calls found in the text.
+func (p *pipeline) tool(c *choice, d *llm.ToolDelta) *llm.ToolDelta {
+	index := d.Index
+	if c.parser != nil {
+		index += c.parser.Calls()
+	}
+	if index == d.Index && utf8.Valid(d.Arguments) && utf8.ValidString(d.Name) && utf8.ValidString(d.ID) {
 		return d
 	}
 	return &llm.ToolDelta{
-		Index: d.Index, ID: strings.ToValidUTF8(d.ID, "\uFFFD"), Name: strings.ToValidUTF8(d.Name, "\uFFFD"),
+		Index: index, ID: strings.ToValidUTF8(d.ID, "\uFFFD"), Name: strings.ToValidUTF8(d.Name, "\uFFFD"),
 		Arguments: p.clean(d.Arguments),
 	}
 }
@@ -160,7 +196,7 @@ func (p *pipeline) clean(b []byte) []byte {
 
 // end finishes a choice.
 func (p *pipeline) end(c *choice, out *llm.Event, why llm.Finish) {
-	if why == llm.FinishStop && c.called {
+	if why == llm.FinishStop && (c.called || c.parser != nil && c.parser.Called()) {
 		why = llm.FinishTools
 	}
 	c.finish, out.Finish = why, why
@@ -192,12 +228,14 @@ func (p *pipeline) finishAll(dst []llm.Event, mayBeSilent bool) ([]llm.Event, bo
 	return dst, true
 }
 
-// flush appends the text that was kept back only because it might have been
-// the start of a stop string, before an error.
+// flush appends the text that was kept back only because of what might have
+// followed it, before an error.
 func (p *pipeline) flush(dst []llm.Event) []llm.Event {
 	for i := range p.choices {
 		if c := &p.choices[i]; c.finish == "" {
-			dst = p.emit(dst, &llm.Event{Choice: i, Text: c.hold.flush(p.match, false)})
+			out := llm.Event{Choice: i, Text: c.hold.flush(p.match, false)}
+			dst = p.parse(dst, c, &out, true)
+			dst = p.emit(dst, &out)
 		}
 	}
 	return dst

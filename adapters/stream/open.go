@@ -12,6 +12,7 @@ import (
 	"dragoman/adapters"
 	"dragoman/adapters/frame"
 	"dragoman/adapters/llm"
+	"dragoman/adapters/parse"
 )
 
 // Upstream is one configured backend. It is read-only and shared by all calls.
@@ -29,13 +30,19 @@ type Upstream struct {
 // is there. Cancelling ctx ends the call, then and later. An error is ctx's own
 // or an *llm.Error; nothing has been said to the client then.
 func Open(ctx context.Context, up *Upstream, a adapters.Adapter, req *llm.Request) (*Stream, error) {
+	return OpenParsed(ctx, up, a, req, nil)
+}
+
+// OpenParsed is Open for a model whose text may be more than the answer's text:
+// plan says how it is read.
+func OpenParsed(ctx context.Context, up *Upstream, a adapters.Adapter, req *llm.Request, plan *parse.Plan) (*Stream, error) {
 	call, err := a.Request(req)
 	if err != nil {
 		return nil, err
 	}
 	t := a.Traits()
 	s := &Stream{up: up, req: req, traits: t, decoder: a.Decoder(req)}
-	s.pipe = newPipeline(t, req, s.note)
+	s.pipe = newPipeline(t, req, plan, s.note)
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	s.watch = newWatch(s.cancel, up.First, up.Idle)
 	resp, err := s.send(call)
