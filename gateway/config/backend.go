@@ -25,6 +25,7 @@ func (p *parser) backend(path string, m *Model, b *Backend, c *Config) {
 	}
 	p.backendModel(path, m, b)
 	p.template(path, b, c)
+	p.parsing(path, b)
 	p.fields(path, b)
 	if b.MaxConcurrent < 0 {
 		p.bad(path+".max_concurrent", "must be 1 or more, or 0 for what the adapter says, not %d", b.MaxConcurrent)

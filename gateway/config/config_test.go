@@ -91,7 +91,7 @@ func TestWhole(t *testing.T) {
 			Adapter: "fastchat", URL: "http://10.0.0.5:21002", Model: "zebra-v1.5", Key: secret,
 			Headers:       map[string]Secret{"X-Team": "blue " + secret, "X-Price": "${5}"},
 			Timeout:       Timeout{Connect: time.Second, First: 300 * time.Second, Idle: 2 * time.Minute},
-			MaxConcurrent: 8, DefaultMaxTokens: 512, Template: "vicuna", Fold: &no,
+			MaxConcurrent: 8, DefaultMaxTokens: 512, Template: "vicuna", Fold: &no, Parse: "hermes", Reasoning: "tags",
 			Drop: []string{"logit_bias", "tools"}, EndTexts: []string{"</s>"},
 			Cumulative: &no, EchoPrompt: &yes, EOFIsFinish: &yes,
 		}},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dragoman/adapters"
+	notation "dragoman/adapters/parse"
 	"dragoman/adapters/yamlstrict"
 )
 
@@ -56,6 +57,18 @@ func (p *parser) templateOptions(path string, b *Backend) {
 			p.bad(path+"."+[]string{"fold", "bos_token", "eos_token"}[i], "only goes with template:")
 		}
 	}
+}
+
+// parsing checks how the model's text is read.
+func (p *parser) parsing(path string, b *Backend) {
+	f := func(key, word string, more ...string) {
+		words := append([]string{notation.Auto, notation.None}, more...)
+		if word != "" && !slices.Contains(words, word) {
+			p.bad(path+"."+key, "no %s%s", p.env.shown(word), yamlstrict.Suggest(word, words))
+		}
+	}
+	f("parse", b.Parse, notation.Families()...)
+	f("reasoning", b.Reasoning, notation.Tags, notation.Opened)
 }
 
 // kept are the fields that no request can do without.

@@ -79,6 +79,12 @@ type Backend struct {
 	// become part of the next user message, neighbours of one role are joined.
 	// Where it is false they are refused. Default true.
 	Fold *bool `yaml:"fold"`
+	// Parse names the notation of the tool calls that the model writes as text
+	// (docs/reasoning-and-tools.md): auto, the default, is what the chat template
+	// holds, none leaves the text alone. Reasoning says the same of reasoning: tags
+	// looks for all known tags, opened begins within it.
+	Parse     string `yaml:"parse"`
+	Reasoning string `yaml:"reasoning"`
 	// DefaultMaxTokens bounds an answer whose client set no bound, where the
 	// backend has no "no limit" of its own. Default 1024.
 	DefaultMaxTokens int64 `yaml:"default_max_tokens"`

@@ -12,6 +12,7 @@ import (
 
 	"dragoman/adapters"
 	"dragoman/adapters/llm"
+	"dragoman/adapters/parse"
 	"dragoman/adapters/stream"
 )
 
@@ -28,6 +29,8 @@ type backend struct {
 	template    adapters.Template // from the configuration; nil: none
 	templates   *templates        // asked of the backend; nil: it cannot be asked
 	fitter      adapters.Fitter   // nil: the backend refuses what does not fit
+	reader      *reader
+	noTools     bool // template has no place for them, or no known notation
 	slots       slots
 	drop        map[string]bool
 	maxTokens   int64
@@ -51,7 +54,8 @@ func (b *backend) open(ctx context.Context, req *llm.Request, model string) (s *
 		return nil, err
 	}
 	release = sync.OnceFunc(func() { b.slots.release(); held() })
-	if err := b.render(ctx, up, r); err != nil {
+	plan, err := b.render(ctx, up, r)
+	if err != nil {
 		return nil, err
 	}
 	if b.fitter != nil {
@@ -59,7 +63,7 @@ func (b *backend) open(ctx context.Context, req *llm.Request, model string) (s *
 			return nil, err
 		}
 	}
-	s, err = stream.Open(ctx, up, b.adapter, r)
+	s, err = stream.OpenParsed(ctx, up, b.adapter, r, plan)
 	if err != nil {
 		if b.templates != nil && lost(err) {
 			b.templates.drop()
@@ -88,26 +92,36 @@ func (b *backend) reach(ctx context.Context) (*stream.Upstream, func(), error) {
 	return up, func() {}, nil
 }
 
-// render fills in the prompt, for backends that take one.
-func (b *backend) render(ctx context.Context, up *stream.Upstream, r *llm.Request) error {
-	if r.Kind == llm.Completion || b.adapter.Traits().Messages {
-		return nil
+// render fills in the prompt, for backends that take one, and returns how the
+// answer's text is read.
+func (b *backend) render(ctx context.Context, up *stream.Upstream, r *llm.Request) (*parse.Plan, error) {
+	if r.Kind == llm.Completion {
+		return nil, nil
+	}
+	if b.adapter.Traits().Messages {
+		return b.reader.format("").Plan(r, false), nil
 	}
 	template := b.template
 	if template == nil {
 		var err error
 		if template, err = b.templates.get(ctx, stream.Asker(up), r.Model); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	made, err := template.Render(r)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	format := b.reader.format(made.Source)
+	for _, need := range r.Needs {
+		if offersTools(need) && !(made.Tools && format.Tools()) {
+			return nil, unsupported(r, need)
+		}
 	}
 	r.Prompt = made.Prompt
 	r.Stop = merge(r.Stop, made.Stop)
 	r.Params[llm.StopTokenIDs] = mergeIDs(r.Params[llm.StopTokenIDs], made.StopTokenIDs)
-	return nil
+	return format.Plan(r, made.OpensThink), nil
 }
 
 // merge returns a and what of b is not in it. It changes neither.

@@ -54,6 +54,7 @@ func newBackend(ctx context.Context, c *config.Config, entry *config.Model, i in
 	if cfg.Weight != nil {
 		b.weight = *cfg.Weight
 	}
+	b.reader = &reader{tools: cfg.Parse, reasoning: cfg.Reasoning}
 	b.fitter, _ = spoken.(adapters.Fitter)
 	b.slots = newSlots(cmp.Or(cfg.MaxConcurrent, spoken.Traits().MaxConcurrent))
 	var err error
@@ -72,6 +73,7 @@ func newBackend(ctx context.Context, c *config.Config, entry *config.Model, i in
 		if b.template, err = chatTemplate(cfg); err != nil {
 			return nil, fmt.Errorf("%s.template: %w", path, err)
 		}
+		b.noTools = !b.reader.callsTools(b.template)
 	}
 	return b, nil
 }

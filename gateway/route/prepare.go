@@ -15,7 +15,10 @@ const completionMaxTokens = 16
 func (b *backend) able(req *llm.Request) error {
 	traits := b.adapter.Traits()
 	for _, need := range req.Needs {
-		if !b.drops(need) && !traits.CanDo(need.Field) {
+		if b.drops(need) || traits.CanDo(need.Field) {
+			continue
+		}
+		if traits.Messages || req.Kind == llm.Completion || b.noTools || !offersTools(need) {
 			return unsupported(req, need)
 		}
 	}
