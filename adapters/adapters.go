@@ -106,8 +106,8 @@ type Rendered struct {
 	// answer goes on with it, and ends it with a closing tag.
 	OpensThink bool
 
-	// Source is the template's own text, which holds the tags and the notation
-	// of tool calls that its model writes. "" is unknown.
+	// Source holds the tags and the notation of tool calls that the model writes:
+	// the template's own text, and what it makes of a call. "" is unknown.
 	Source string
 }
 

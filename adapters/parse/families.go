@@ -32,7 +32,8 @@ const (
 // form is one notation of calls.
 type form struct {
 	section string   // may come before open
-	open    string   // begins a call; "" where nothing does, at the beginning of an answer
+	open    string   // begins a call; "" where nothing does
+	start   bool     // only at the beginning of an answer or a message
 	body    body     //
 	until   string   // named: comes between the name and the arguments
 	tags    *markup  // tagged: the tags
@@ -44,7 +45,8 @@ type markup struct {
 	afterName   string
 	key, keyEnd string
 	value       string // before the value
-	end         string // after it
+	text        string // comes before value where the argument is a string; "": the tool's schema says so
+	end         string // after the value
 	wrapped     bool   // a line feed at the beginning of the value, and one at its end, are no part of it
 	callEnd     string // after the last argument
 }
@@ -68,7 +70,7 @@ type family struct {
 var families = []family{
 	{
 		name:  "harmony", // gpt-oss
-		signs: []string{"<|channel|>"},
+		signs: []string{"to=functions."},
 		tags: []tag{
 			{open: "<|channel|>analysis<|message|>", end: "<|end|>", again: true},
 			{open: "<|start|>assistant<|channel|>analysis<|message|>", end: "<|end|>", again: true},
@@ -82,6 +84,7 @@ var families = []family{
 			{open: "<|start|>assistant<|channel|>commentary to=functions.", body: named, until: "<|message|>", ends: []string{"<|call|>"}},
 			{open: "<|channel|>commentary to=functions.", body: named, until: "<|message|>", ends: []string{"<|call|>"}},
 			{open: "<|start|>assistant to=functions.", body: named, until: "<|message|>", ends: []string{"<|call|>"}},
+			{open: "to=functions.", start: true, body: named, until: "<|message|>", ends: []string{"<|call|>"}}, // the prompt ends in assistant
 		},
 	},
 	{
@@ -112,6 +115,22 @@ var families = []family{
 			},
 		},
 	},
+	dsml("｜DSML｜", "tool_calls"),
+	dsml("｜DSML｜ ", "calls"),
+	{
+		name:    "kimi-k3",
+		signs:   []string{"<|open|>call tool="},
+		headers: []string{"<|open|>response<|sep|>"},
+		ends:    []string{"<|close|>response<|sep|>", "<|close|>message<|sep|>"},
+		forms: []form{{
+			section: "<|open|>tools<|sep|>", open: `<|open|>call tool="`, body: tagged,
+			tags: &markup{
+				afterName: "<|sep|>", key: `<|open|>argument key="`, keyEnd: `" type="`, text: "string", value: `"<|sep|>`,
+				end: "<|close|>argument<|sep|>", callEnd: "<|close|>call<|sep|>",
+			},
+			ends: []string{"<|close|>tools<|sep|>", "<|close|>message<|sep|>"},
+		}},
+	},
 	{
 		name:     "mistral",
 		signs:    []string{"[TOOL_CALLS]"},
@@ -120,7 +139,7 @@ var families = []family{
 			{open: "[TOOL_CALLS]", body: objects},
 			{open: "[TOOL_CALLS]", body: named, until: "[ARGS]"},
 			{open: "[TOOL_CALLS]", body: named},
-			{body: objects}, // from servers that hide [TOOL_CALLS]
+			{start: true, body: objects}, // from servers that hide [TOOL_CALLS]
 		},
 	},
 	{
@@ -145,7 +164,7 @@ var families = []family{
 		forms: []form{
 			{open: "<|tool_call|>", body: objects, ends: []string{"<|/tool_call|>"}},
 			{open: "functools", body: objects},
-			{body: objects}, // from servers that hide <|tool_call|>
+			{start: true, body: objects}, // from servers that hide <|tool_call|>
 		},
 	},
 	{
@@ -154,7 +173,7 @@ var families = []family{
 		forms: []form{
 			{open: "<|tool_call|>", body: objects},
 			{open: "<tool_call>", body: objects, ends: []string{"</tool_call>"}},
-			{body: objects}, // from servers that hide <|tool_call|>
+			{start: true, body: objects}, // from servers that hide <|tool_call|>
 		},
 	},
 	{
@@ -167,7 +186,25 @@ var families = []family{
 		signs: []string{"<|python_tag|>", `{"name": function name, "parameters":`},
 		forms: []form{
 			{open: "<|python_tag|>", body: objects},
-			{body: objects},
+			{open: "<|python_start|><|python_end|>", body: objects}, // Llama 4
+			{open: "<|python_start|>", body: objects, ends: []string{"<|python_end|>"}},
+			{start: true, body: objects},
 		},
 	},
+}
+
+// dsml is the notation of DeepSeek V3.2 and V4, of which there are two spellings.
+func dsml(mark, calls string) family {
+	return family{
+		name:  map[string]string{"calls": "deepseek-v4.1", "tool_calls": "deepseek-v3.2"}[calls],
+		signs: []string{"<" + mark + "invoke name=", "<" + mark + calls + ">"},
+		forms: []form{{
+			section: "<" + mark + calls + ">", open: "<" + mark + `invoke name="`, body: tagged,
+			tags: &markup{
+				afterName: `">`, key: "<" + mark + `parameter name="`, keyEnd: `" string="`, text: "true", value: `">`,
+				end: "</" + mark + "parameter>", callEnd: "</" + mark + "invoke>",
+			},
+			ends: []string{"</" + mark + calls + ">"},
+		}},
+	}
 }

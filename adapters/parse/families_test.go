@@ -160,9 +160,30 @@ func TestSigns(t *testing.T) {
 	f("{{- '<|python_tag|>' }}", "llama3")
 	f(`'Respond in the format {"name": function name, "parameters": dictionary of argument name and its value}.'`, "llama3")
 	f("[TOOL_CALLS]", "mistral")
-	f("<|channel|>", "harmony")
+	f("<|start|>assistant to=functions.probeFunction<|channel|>", "harmony")
 	f("<|tool|>..<|/tool|>", "phi")
 	f("<|tool_call|>", "granite")
 	f("<｜tool▁calls▁begin｜>", "deepseek")
 	f("{{ bos_token }}", "")
+}
+
+func TestDeepSeekV32(t *testing.T) {
+	f := family1(t, "deepseek-v3.2")
+	f("Well.\n\n<｜DSML｜tool_calls>\n<｜DSML｜invoke name=\"f\">\n<｜DSML｜parameter name=\"s\" string=\"true\">1 < 2</｜DSML｜parameter>\n"+
+		"<｜DSML｜parameter name=\"x\" string=\"false\">[1]</｜DSML｜parameter>\n</｜DSML｜invoke>\n<｜DSML｜invoke name=\"now\">\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>",
+		"Well.\n\n{f {\"s\": \"1 < 2\", \"x\": [1]}}{now {}}")
+	f("<｜DSML｜invoke name=f>", "<｜DSML｜invoke name=f>")
+}
+
+func TestKimiK3(t *testing.T) {
+	f := family1(t, "kimi-k3")
+	f("<|open|>response<|sep|>Hello<|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool=\"f\" index=\"1\"<|sep|>"+
+		"<|open|>argument key=\"n\" type=\"number\"<|sep|>7<|close|>argument<|sep|><|close|>call<|sep|>"+
+		"<|open|>call tool=\"now\" index=\"2\"<|sep|><|close|>call<|sep|><|close|>tools<|sep|><|close|>message<|sep|>", `Hello{f {"n": 7}}{now {}}`)
+}
+
+func TestLlama4(t *testing.T) {
+	f := family1(t, "llama3")
+	f(`<|python_start|>{"name": "f", "parameters": {"n": 1}}<|python_end|>`, `{f {"n": 1}}`)
+	f(`<|python_start|>[f(n=1)]<|python_end|>`, `<|python_start|>[f(n=1)]<|python_end|>`)
 }

@@ -13,7 +13,9 @@ type schema map[string]bool
 
 // markupFollows reads what comes between a name and the first argument.
 func markupFollows(c *cursor, m *markup) {
-	c.literal(m.afterName)
+	if m.afterName != "" {
+		c.until(m.afterName)
+	}
 	c.space()
 	ahead := *c
 	ahead.literal(m.key)
@@ -36,13 +38,17 @@ func keys(p *Parser, data []byte, end bool) (n int, wait bool) {
 	}
 	c.literal(m.key)
 	key := bytes.TrimSpace(c.until(m.keyEnd))
-	if m.value != "" {
+	isText := p.open.schema[string(key)]
+	switch {
+	case m.text != "":
+		isText = string(c.until(m.value)) == m.text
+	case m.value != "":
 		c.space()
 		c.literal(m.value)
 	}
 	switch {
 	case c.v == yes:
-		p.argument(string(key))
+		p.argument(string(key), isText)
 		return c.i, false
 	case c.v == no && last.v == no: // not what it should be: the call ends here
 		p.endMarkup(content)
@@ -59,9 +65,8 @@ func (p *Parser) endMarkup(next mode) {
 }
 
 // argument begins the argument key.
-func (p *Parser) argument(key string) {
-	isText, known := p.open.schema[key]
-	p.open.text, p.open.started, p.open.value = isText && known, false, nil
+func (p *Parser) argument(key string, isText bool) {
+	p.open.text, p.open.started, p.open.value = isText, false, nil
 	var b []byte
 	if p.open.any {
 		b = append(b, ", "...)

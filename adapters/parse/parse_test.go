@@ -160,7 +160,7 @@ func TestNoToolsOffered(t *testing.T) {
 	if New("", "hermes", "").Plan(&llm.Request{}, false) != nil {
 		t.Error("tool calls are looked for though no tools are offered")
 	}
-	if got := fmt.Sprint(Families()); got != "[deepseek glm granite harmony hermes kimi llama3 mistral phi qwen3-coder]" {
+	if got := fmt.Sprint(Families()); got != "[deepseek deepseek-v3.2 deepseek-v4.1 glm granite harmony hermes kimi kimi-k3 llama3 mistral phi qwen3-coder]" {
 		t.Error(got)
 	}
 }

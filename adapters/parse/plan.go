@@ -106,7 +106,9 @@ func (f *Format) Plan(req *llm.Request, opened bool) *Plan {
 		return nil
 	}
 	for _, form := range p.forms {
-		p.markers = append(p.markers, form.section, form.open)
+		if !form.start {
+			p.markers = append(p.markers, form.section, form.open)
+		}
 	}
 	p.markers = slices.DeleteFunc(append(p.markers, p.ends...), func(s string) bool { return s == "" })
 	for _, m := range p.markers {

@@ -90,7 +90,7 @@ func (p *Parser) opens(data []byte, end, boundary bool) (n int, v verdict) {
 	}
 	for i := range p.plan.forms {
 		f := &p.plan.forms[i]
-		if f.open == "" && (!boundary || p.calls > 0) {
+		if f.start && !boundary || f.open == "" && p.calls > 0 {
 			continue
 		}
 		if n, v := p.head(f, data); try(v) != no {

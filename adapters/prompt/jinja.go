@@ -54,7 +54,7 @@ func File(path string, o Options) (adapters.Template, error) {
 
 type template struct {
 	Options
-	source   string // as it was given
+	source   string // see notation
 	compiled *jinja.Template
 	guards   *guards
 	limits   limits
@@ -75,12 +75,13 @@ func compile(src string, o Options) (*template, error) {
 	if err := t.probe(); err != nil {
 		return nil, fmt.Errorf("testing the chat template: %w", err)
 	}
+	t.source = t.notation(src)
 	return t, nil
 }
 
 func untested(src string, o Options) (t *template, err error) {
 	defer recovered(&err)
-	t = &template{Options: o, source: src, guards: newGuards(), limits: defaultLimits, breaker: newBreaker(o.Special, src), reasoning: reasoningNames[0]}
+	t = &template{Options: o, guards: newGuards(), limits: defaultLimits, breaker: newBreaker(o.Special, src), reasoning: reasoningNames[0]}
 	if t.Now == nil {
 		t.Now = time.Now
 	}
