@@ -21,6 +21,7 @@ import (
 	"dragoman/adapters/frame"
 	"dragoman/adapters/jsonscan"
 	"dragoman/adapters/llm"
+	"dragoman/adapters/parse"
 )
 
 // fake is an adapter whose frames are JSON objects of obvious members
@@ -108,7 +109,13 @@ type outcome struct {
 // play runs an answer to its end and checks what holds for all of them.
 func play(t testing.TB, a adapters.Adapter, req *llm.Request, body io.Reader) outcome {
 	t.Helper()
-	s, err := Open(context.Background(), answering(body), a, req)
+	return playParsed(t, a, req, nil, body)
+}
+
+// playParsed is play for text that may be more than an answer's.
+func playParsed(t testing.TB, a adapters.Adapter, req *llm.Request, plan *parse.Plan, body io.Reader) outcome {
+	t.Helper()
+	s, err := OpenParsed(context.Background(), answering(body), a, req, plan)
 	if err != nil {
 		return outcome{err: err}
 	}

@@ -1,11 +1,13 @@
 package route
 
 import (
+	"context"
 	"reflect"
 	"testing"
 
 	"dragoman/adapters"
 	"dragoman/adapters/llm"
+	"dragoman/gateway/config"
 )
 
 func TestWhatABackendCannotDoIsRefused(t *testing.T) {
@@ -39,6 +41,61 @@ func TestWhatABackendCannotDoIsRefused(t *testing.T) {
 	f("response_format", "response_format", `{"type":"json_schema"}`, "unsupported_parameter",
 		"'response_format' of type 'json_schema' is not supported with this model.")
 }
+
+// A model that takes a prompt may be offered tools, if its template shows them
+// and it is known how the model calls them.
+func TestToolsOfPromptBackends(t *testing.T) {
+	f := func(b *backend, field, want string) {
+		t.Helper()
+		b.adapter = newDialect(adapters.Traits{})
+		r := chat("hi")
+		r.Needs = []llm.Need{{Field: field, Path: field}}
+		got := ""
+		if err := b.able(r); err != nil {
+			got = asError(t, err).Param
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", field, got, want)
+		}
+	}
+	f(&backend{}, "tools", "")
+	f(&backend{}, "functions", "")
+	f(&backend{}, "tool_choice", "tool_choice")
+	f(&backend{}, "custom_tools", "custom_tools")
+	f(&backend{noTools: true}, "tools", "tools")
+}
+
+// A template that is asked of the backend may turn out to have no place for tools.
+func TestToolsOfAskedTemplates(t *testing.T) {
+	f := func(made adapters.Rendered, tools, want string) {
+		t.Helper()
+		a := &asking{dialect: newDialect(adapters.Traits{}), answer: func(context.Context, adapters.Ask, string) (adapters.Template, error) {
+			return rendered(made), nil
+		}}
+		m := pick(t, one(t, a, config.Backend{URL: serve(t, says("<tool_call>\n")), Parse: tools}), "m")
+		r := chat("hi")
+		r.Needs = []llm.Need{{Field: "tools", Path: "tools"}}
+		got := ""
+		if s, err := m.Open(t.Context(), r); err != nil {
+			got = asError(t, err).Param
+		} else {
+			text(t, s)
+		}
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	f(adapters.Rendered{Tools: true, Source: "<tool_call>"}, "", "")
+	f(adapters.Rendered{Tools: true}, "hermes", "")
+	f(adapters.Rendered{Tools: true}, "", "tools")
+	f(adapters.Rendered{Source: "<tool_call>"}, "", "tools")
+	f(adapters.Rendered{Tools: true, Source: "<tool_call>"}, "none", "tools")
+}
+
+// rendered is a template that always makes the same.
+type rendered adapters.Rendered
+
+func (r rendered) Render(*llm.Request) (adapters.Rendered, error) { return adapters.Rendered(r), nil }
 
 func TestDropLeavesOut(t *testing.T) {
 	b := &backend{
