@@ -4,7 +4,7 @@
 #   engine/stories/train/run.sh [FOLDER]
 #
 # FOLDER (train-stories in the cache of Dragoman without it) keeps the data and the checkpoints: run it again after an
-# interruption and it goes on. Needs Debian (or a kin) for PyTorch and OpenBLAS; about an hour on two cores.
+# interruption and it goes on. Needs Debian (or a kin) for PyTorch and OpenBLAS; half an hour to an hour on two cores.
 # To score the result: start the gateway, then engine/stories/train/score.py.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -63,7 +63,7 @@ fi
 export MALLOC_MMAP_THRESHOLD_=17179869184 MALLOC_TRIM_THRESHOLD_=17179869184 MALLOC_TOP_PAD_=67108864
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-2}" OMP_WAIT_POLICY=passive
 export LD_LIBRARY_PATH="/usr/lib/$(uname -m)-linux-gnu/openblas-openmp"
-"$python" "$here/train.py" $half --steps 2800 --warm warm.npz --warm-steps 300 model.pt check.npz main.npz
+"$python" "$here/train.py" $half --steps 2400 --warm warm.npz --warm-steps 300 model.pt check.npz main.npz
 "$python" "$here/export.py" model.pt tokenizer.json stories.part
 mv stories.part "$here/../stories.gguf"
 echo "wrote $(cd "$here/.." && pwd)/stories.gguf"

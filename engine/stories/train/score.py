@@ -4,7 +4,7 @@
     score.py [--url http://localhost:8000/v1] [--model stories] [--words] [--show]
 
 Asks for a story about each subject of subjects.txt, greedily and at temperature 0.8, with the system prompt "You are a
-helpful assistant." and with none. Of each answer it counts:
+helpful assistant." and with none; the seed is the subject's place in the list. Of each answer it counts:
   subject   the noun is in the story (its plural counts too)
   ends      finish_reason is "stop", before max_tokens
   no loop   no sentence of four words or more comes twice, and no six words in a row come three times
@@ -40,6 +40,10 @@ def subjects():
 
 def article(noun):
     return ("an " if noun[0] in "aeio" else "a ") + noun
+
+
+def numbered(wording, listed):
+    return list(enumerate((wording.replace("{a}", article(s)).replace("{s}", s) for s, _ in listed), 1))
 
 
 class Server:
@@ -91,7 +95,7 @@ def main():
     with ThreadPoolExecutor(4) as pool:
         for temperature in (0, 0.8):
             for system in (SYSTEM, None):
-                answers = list(pool.map(lambda s: server.ask(f"Story about {article(s[0])}.", temperature, system), listed))
+                answers = list(pool.map(lambda q: server.ask(q[1], temperature, system, q[0]), numbered("Story about {a}.", listed)))
                 results = [judge(s, r) for (s, _), r in zip(listed, answers)]
                 report(f"temperature {temperature}, {'system prompt' if system else 'no system prompt'}", results)
                 new = [r for (_, unseen), r in zip(listed, results) if unseen]
@@ -106,8 +110,8 @@ def main():
             print(f"ten seeds, {s:23} different {len(set(texts))}/10")
             good = good and len(set(texts)) == 10
         for w in WORDINGS if a.words else []:
-            ask = [w.replace("{a}", article(s)).replace("{s}", s) for s, _ in listed]
-            results = [judge(s, r) for (s, _), r in zip(listed, pool.map(lambda q: server.ask(q, 0.8, SYSTEM), ask))]
+            answers = pool.map(lambda q: server.ask(q[1], 0.8, SYSTEM, q[0]), numbered(w, listed))
+            results = [judge(s, r) for (s, _), r in zip(listed, answers)]
             report(w, results)
             if NAMED in w:
                 print(f"{'':34} the name {sum(NAMED in r['text'] for r in results)}/{len(results)}")

@@ -128,7 +128,7 @@ class Trainer:
 
 def main():
     a = argparse.ArgumentParser()
-    a.add_argument("--steps", type=int, default=2800)
+    a.add_argument("--steps", type=int, default=2400)
     a.add_argument("--warm")
     a.add_argument("--warm-steps", type=int, default=0)
     a.add_argument("--slice", type=float, default=1e9)
