@@ -207,8 +207,12 @@ func tail(p *Parser, data []byte, end bool) (n int, wait bool) {
 		return n, p.open.inObject
 	}
 	if p.open.form.body == objects {
-		if n, v := p.anotherObject(data); v == yes || v == short && !end {
-			return n * btoi(v == yes), v == short
+		n, v := p.anotherObject(data)
+		if v == yes {
+			return n, false
+		}
+		if v == short && !end {
+			return 0, true
 		}
 		if p.open.inList {
 			c.space()

@@ -134,7 +134,7 @@ func (p *Parser) endArgument() {
 		return
 	}
 	value := bytes.TrimSpace(p.open.value)
-	if adapters.CheckJSON(value) != nil || jsonscan.Valid(value, 100) != nil {
+	if jsonscan.Valid(value, maxDepth) != nil {
 		value = adapters.AppendString(nil, string(p.open.value))
 	}
 	p.arguments(value)

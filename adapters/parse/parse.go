@@ -28,6 +28,9 @@ const (
 	maxLines = 16       // line feeds that are cut off beside a tag
 )
 
+// maxDepth bounds the nesting of an argument that is taken for JSON.
+const maxDepth = 128
+
 // Parser reads the text of one choice. It is used by one goroutine.
 type Parser struct {
 	plan *Plan

@@ -7,10 +7,13 @@ import "bytes"
 func begin(p *Parser, data []byte, end bool) (n int, wait bool) {
 	n = spaces(data)
 	if n == len(data) && n < maxSpace {
-		if end && p.calls == 0 {
+		if !end {
+			return 0, true
+		}
+		if p.calls == 0 {
 			p.text(data)
 		}
-		return n * btoi(end), !end
+		return n, false
 	}
 	if n < len(data) && n < maxSpace {
 		k, v := p.opens(data[n:], end, true)
@@ -25,13 +28,6 @@ func begin(p *Parser, data []byte, end bool) (n int, wait bool) {
 	p.fresh = false
 	p.mode = content
 	return 0, false
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // content is the mode within the answer's text.
