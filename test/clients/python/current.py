@@ -1,21 +1,10 @@
 """The clients of today: openai and langchain-openai."""
-import os
-import sys
-
 import openai
+from checks import BASE, MODEL, PIRATE, check, fails
 from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_openai import ChatOpenAI
 
-BASE = os.environ["OPENAI_API_BASE"]
-MODEL = "vicuna-13B"
-PIRATE = "Aye, Red Hat be a fine operating system, arrr!"
 client = openai.OpenAI(base_url=BASE, api_key="none", max_retries=0)
-
-
-def check(name, ok, seen=""):
-    print(("ok " if ok else "FAILED ") + name, "" if ok else repr(seen), flush=True)
-    if not ok:
-        sys.exit(1)
 
 
 def ask(text, **more):
@@ -24,15 +13,6 @@ def ask(text, **more):
 
 def joined(stream):
     return "".join(c.choices[0].delta.content or "" for c in stream if c.choices)
-
-
-def fails(name, call, want, kind=openai.APIError):
-    try:
-        call()
-    except kind as e:
-        check(name, want in str(e), e)
-    else:
-        check(name, False, "no error")
 
 
 resp = ask("I love Red Hat!")

@@ -4,10 +4,9 @@ The first half is the thread's LangChain program (unused imports left out) with
 streaming off and on; the second its openai.ChatCompletion loops.
 """
 import asyncio
-import os
-import sys
 
 import openai
+from checks import BASE, MODEL, PIRATE, check, fails
 from langchain.callbacks.streaming_stdout import StreamingStdOutCallbackHandler
 from langchain.chains import LLMChain
 from langchain.chat_models import ChatOpenAI as OpenAIChat
@@ -17,16 +16,6 @@ from langchain.prompts.chat import (
     HumanMessagePromptTemplate,
     SystemMessagePromptTemplate,
 )
-
-BASE = os.environ["OPENAI_API_BASE"]
-MODEL = "vicuna-13B"
-PIRATE = "Aye, Red Hat be a fine operating system, arrr!"
-
-
-def check(name, ok, seen=""):
-    print(("ok " if ok else "FAILED ") + name, "" if ok else repr(seen), flush=True)
-    if not ok:
-        sys.exit(1)
 
 
 def pirate(streaming):
@@ -92,15 +81,6 @@ resp = ask("I love Red Hat!", stop=["operating"])
 check("stop", resp["choices"][0]["message"]["content"] == "Aye, Red Hat be a fine ", resp)
 text = "".join(content(c) or "" for c in ask("I love Red Hat!", stream=True, stop=["operating"]))
 check("stop stream", text == "Aye, Red Hat be a fine ", text)
-
-
-def fails(name, call, want):
-    try:
-        call()
-    except openai.error.OpenAIError as e:
-        check(name, want in str(e), e)
-    else:
-        check(name, False, "no error")
 
 
 fails("error before", lambda: ask("fail first"), "worker is out of memory")

@@ -1,15 +1,8 @@
 // The npm package openai of today.
 import OpenAI from 'openai'
+import { base, check, fails, model, pirate } from './checks.mjs'
 
-const base = process.env.OPENAI_API_BASE
-const model = 'vicuna-13B'
-const pirate = 'Aye, Red Hat be a fine operating system, arrr!'
 const client = new OpenAI({ baseURL: base, apiKey: 'none', maxRetries: 0 })
-
-function check(name, ok, seen) {
-  console.log((ok ? 'ok ' : 'FAILED ') + name, ok ? '' : JSON.stringify(seen))
-  if (!ok) process.exit(1)
-}
 
 const ask = (text, more = {}, options = {}) =>
   client.chat.completions.create({ model, messages: [{ role: 'user', content: text }], ...more }, options)
@@ -20,15 +13,6 @@ async function all(stream) {
   return chunks
 }
 const joined = (chunks) => chunks.map((c) => c.choices[0]?.delta.content ?? '').join('')
-
-async function fails(name, call, want) {
-  try {
-    await call()
-  } catch (e) {
-    return check(name, e instanceof OpenAI.APIError && e.message.includes(want), String(e))
-  }
-  check(name, false, 'no error')
-}
 
 let answer = await ask('I love Red Hat!')
 check('text', answer.choices[0].message.content === pirate && answer.choices[0].finish_reason === 'stop', answer)
