@@ -17,7 +17,7 @@ import (
 type accessLine struct {
 	id, method, path string
 	status           int
-	model, backend   string // the client's name for it, and the configuration's
+	model, backend   string                                // the client's name for it, and the configuration's
 	tell             func() (backend string, attempts int) // what the Router did; nil: nobody says
 	stream           bool
 	first            time.Duration // until the backend's first event; 0 if none came
