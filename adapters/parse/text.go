@@ -172,8 +172,6 @@ func cutLines(b []byte) int {
 
 func isLine(c byte) bool { return c == '\n' || c == '\r' }
 
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || isLine(c) }
-
 // spaces returns how much white space data begins with.
 func spaces(data []byte) int {
 	return len(data) - len(bytes.TrimLeft(data, " \t\r\n"))
