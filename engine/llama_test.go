@@ -121,7 +121,18 @@ func TestUserTextMakesNoControlTokens(t *testing.T) {
 		}
 		return body.Tokens
 	}
-	for _, special := range []string{"<s>", "</s>", "<|im_start|>", "<|im_end|>"} {
+	resp, err := p.client.Get(p.url + "/props")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var props struct {
+		Special []string `json:"special_tokens"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&props); err != nil || len(props.Special) < 3 {
+		t.Fatalf("special tokens %q: %v", props.Special, err)
+	}
+	for _, special := range props.Special {
 		marked := count(special, true)
 		control := marked[len(marked)-1]
 		for i, id := range count("a"+special+"b\x00é", false) {
