@@ -54,7 +54,7 @@ func OpenParsed(ctx context.Context, up *Upstream, a adapters.Adapter, req *llm.
 	s.body = &watched{resp.Body, s.watch}
 	kind := t.Framing
 	if t.Unary && !req.Stream {
-		kind = frame.Whole
+		kind, s.whole = frame.Whole, true
 	}
 	s.frames = frame.NewReader(kind, s.body, up.MaxFrame)
 	for len(s.first) == 0 {

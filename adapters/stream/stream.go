@@ -37,6 +37,7 @@ type Stream struct {
 	opened  bool
 	err     error // what Next returns when it has no event
 	atEOF   bool  // the body was read to its end
+	whole   bool  // the body is one frame
 	noted   note
 	onClose func()
 	closed  bool
@@ -146,7 +147,8 @@ func (s *Stream) end(dst []llm.Event, err error) []llm.Event {
 		return s.fail(dst, s.readError(err))
 	}
 	silent := s.traits.EOFIsFinish
-	if silent || err == errMark {
+	// A whole frame that was understood has nothing behind it that could be missing.
+	if silent || err == errMark || s.whole {
 		if !silent {
 			s.note(noteNoFinish)
 		}
@@ -202,12 +204,12 @@ func (s *Stream) note(n note) {
 	}
 	switch n {
 	case noteRewritten:
-		log.Warn("the backend rewrote or shortened text that was already sent", "model", s.req.Model)
+		log.Warn("the backend rewrote or shortened text that was already sent", "upstream_model", s.req.Model)
 	case noteNoEcho:
-		log.Warn("the backend's text does not begin with the prompt, as its adapter says it does", "model", s.req.Model)
+		log.Warn("the backend's text does not begin with the prompt, as its adapter says it does", "upstream_model", s.req.Model)
 	case noteNoFinish:
-		log.Warn("the backend ended its answer without a finish reason", "model", s.req.Model)
+		log.Warn("the backend ended its answer without a finish reason", "upstream_model", s.req.Model)
 	case noteEstimated:
-		log.Debug("token counts are estimated", "model", s.req.Model)
+		log.Debug("token counts are estimated", "upstream_model", s.req.Model)
 	}
 }

@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 
@@ -75,6 +76,19 @@ func TestCollect(t *testing.T) {
 	f(unary, llm.Request{}, "{\n\"t\":\"whole##\",\n\"f\":\"length\"}\n", "whole##||null|length;")
 	f(unary, llm.Request{Stop: []string{"##"}}, `{"t":"whole##","f":"length"}`, "whole||null|stop;")
 	f(unary, llm.Request{Stream: true}, lines(`{"t":"a"}`, `{"f":"stop"}`), "a||null|stop;")
+	f(unary, llm.Request{}, `{"t":"no reason"}`, "no reason||null|stop;") // it is whole, as it could be read
+}
+
+func TestWhatEndsWithoutReason(t *testing.T) {
+	unary := fake{traits: adapters.Traits{Framing: frame.NDJSON, Unary: true}}
+	f := func(req llm.Request, body string) {
+		t.Helper()
+		if got := play(t, unary, &req, strings.NewReader(body)); got.err == io.EOF {
+			t.Errorf("%s: got %+v, want an error", body, got)
+		}
+	}
+	f(llm.Request{}, `{"t":""}`) // says nothing at all
+	f(llm.Request{Stream: true}, `{"t":"cut"}`)
 }
 
 func TestCollectTooMuch(t *testing.T) {
