@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
 	"runtime"
 	"strings"
 	"sync"
@@ -47,9 +48,9 @@ func play(args []string) {
 		os.Exit(2)
 	case "garbage":
 		fmt.Println("Hello!")
-		select {}
+		stay()
 	case "silent":
-		select {}
+		stay()
 	case "args":
 		fmt.Fprintln(os.Stderr, strings.Join(args[4:], " "))
 		os.Exit(1)
@@ -71,10 +72,18 @@ func play(args []string) {
 		fmt.Printf(`{"address":%q,"pid":%d}`+"\n", "unix:"+addr, os.Getpid())
 	}
 	if flag("-model") == "deaf" {
-		select {}
+		stay()
 	}
 	io.Copy(io.Discard, os.Stdin)
 	os.Exit(0)
+}
+
+// stay waits to be killed. A signal that is waited for is no deadlock, which
+// the runtime would end the process for.
+func stay() {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, os.Interrupt)
+	<-asked
 }
 
 func answer(ln net.Listener) {
