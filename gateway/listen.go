@@ -28,6 +28,9 @@ func listen(addresses []string, log *slog.Logger) ([]net.Listener, error) {
 			for _, ln := range listeners {
 				_ = ln.Close()
 			}
+			if taken(err) {
+				return nil, fmt.Errorf("another program listens on %s: stop it, or change listen: in the configuration", address)
+			}
 			return nil, fmt.Errorf("listening on %s: %w", address, err)
 		}
 	}

@@ -5,13 +5,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -52,6 +55,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	cfg, err := config.Load(*file)
 	if err != nil {
 		fmt.Fprintln(stderr, err)
+		if errors.Is(err, fs.ErrNotExist) {
+			fmt.Fprintln(stderr, "name the configuration with -config FILE, or start where config.yaml is")
+		}
 		return 1
 	}
 	if *level != "" {
@@ -69,7 +75,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	defer closeTable(table, log)
 	if *check {
-		fmt.Fprintf(stdout, "%s is good: %d models\n", *file, len(cfg.Models))
+		fmt.Fprintf(stdout, "%s is good; its models: %s\n", *file, names(cfg))
 		return 0
 	}
 	listeners, err := listen(cfg.Listen, log)
@@ -83,6 +89,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// names lists the models, for a person.
+func names(cfg *config.Config) string {
+	list := make([]string, len(cfg.Models))
+	for i := range cfg.Models {
+		list[i] = cfg.Models[i].Name
+	}
+	return strings.Join(list, ", ")
 }
 
 func newLog(o config.Log, w io.Writer) *slog.Logger {

@@ -36,9 +36,10 @@ func TestFlags(t *testing.T) {
 	}
 	f(0, "dragoman dev", "-version")
 	f(0, "-log-level level", "-help")
-	f(0, "is good: 1 models", "-check", "-config", good)
+	f(0, "is good; its models: m\n", "-check", "-config", good)
 	f(1, "modles", "-check", "-config", bad)
 	f(1, "no such file", "-check", "-config", good+".not")
+	f(1, "with -config FILE", "-config", good+".not")
 	f(2, "-check", "-nonsense")
 	f(2, "flags only", "serve")
 	f(2, `not "loud"`, "-log-level", "loud", "-check", "-config", good)
@@ -59,7 +60,7 @@ func TestOnlyTheFirstAddressMustBeFree(t *testing.T) {
 	for _, ln := range listeners {
 		ln.Close()
 	}
-	if _, err := listen([]string{taken.Addr().String(), "127.0.0.1:0"}, log); err == nil || !strings.Contains(err.Error(), taken.Addr().String()) {
+	if _, err := listen([]string{taken.Addr().String(), "127.0.0.1:0"}, log); err == nil || !strings.Contains(err.Error(), "another program listens on "+taken.Addr().String()) {
 		t.Errorf("the first is taken: %v", err)
 	}
 }
