@@ -23,6 +23,8 @@ import (
 	"time"
 )
 
+var version = "dev" // set by the linker
+
 // options are the command line.
 type options struct {
 	model      string
@@ -36,6 +38,7 @@ type options struct {
 	supervised bool
 	verbose    bool
 	check      bool
+	version    bool
 }
 
 func parse(args []string) (options, error) {
@@ -52,10 +55,20 @@ func parse(args []string) (options, error) {
 	f.BoolVar(&o.supervised, "supervised", false, "exit when standard input ends, so as never to outlive the parent")
 	f.BoolVar(&o.verbose, "verbose", false, "print llama.cpp's whole log")
 	f.BoolVar(&o.check, "check", false, "generate a known story with the libraries, say whether it came out right, and exit")
+	f.BoolVar(&o.version, "version", false, "print the version and exit")
+	// main prints the error, so that it is the last line; help is for those who ask.
+	f.SetOutput(io.Discard)
 	if err := f.Parse(args); err != nil {
-		return o, err
+		if errors.Is(err, flag.ErrHelp) {
+			f.SetOutput(os.Stderr)
+			f.Usage()
+			return o, err
+		}
+		return o, fmt.Errorf("%w; see dragoman-engine -help", err)
 	}
 	switch {
+	case o.version:
+		return o, nil
 	case f.NArg() > 0:
 		return o, fmt.Errorf("unknown argument %q", f.Arg(0))
 	case o.model == "" && !o.check:
@@ -97,6 +110,9 @@ func main() {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "dragoman-engine:", err)
 		os.Exit(2)
+	case o.version:
+		fmt.Println("dragoman-engine", version)
+		os.Exit(0)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

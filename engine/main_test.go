@@ -57,10 +57,17 @@ func TestCommandLine(t *testing.T) {
 	f("-parallel 1 to 256", "-model", "m", "-parallel", "0")
 	f("-parallel 1 to 256", "-model", "m", "-parallel", "257")
 	f(`-device takes auto or cpu, not "vulkan"`, "-model", "m", "-device", "vulkan")
-	f("flag provided but not defined", "-nonsense")
+	f("dragoman-engine: flag provided but not defined: -nonsense; see dragoman-engine -help\n", "-nonsense")
 	f("listening on 127.0.0.1:x", "-model", "m", "-listen", "127.0.0.1:x")
 	f("llama.cpp libraries not found in", "-model", "m", "-lib", t.TempDir())
 	f("run make build-engine", "-model", "m", "-lib", t.TempDir())
+}
+
+func TestVersion(t *testing.T) {
+	out, err := command(t.Context(), "-version").Output()
+	if err != nil || string(out) != "dragoman-engine dev\n" {
+		t.Errorf("got %q, %v", out, err)
+	}
 }
 
 func TestDefaultLib(t *testing.T) {
