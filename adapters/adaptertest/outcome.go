@@ -24,7 +24,7 @@ type outcome struct {
 
 type line struct {
 	choice int
-	what   string // text, reasoning, tool, finish
+	what   string // text, reasoning, tool, extra, finish
 	value  string
 }
 
@@ -42,6 +42,9 @@ func (o *outcome) add(ev *llm.Event) {
 	}
 	if c := ev.Tool; c != nil {
 		put("tool", fmt.Sprintf("%d id=%q name=%q arguments=%q", c.Index, c.ID, c.Name, c.Arguments))
+	}
+	if len(ev.Extra) > 0 {
+		put("extra", string(ev.Extra))
 	}
 	if ev.Finish != "" {
 		put("finish", string(ev.Finish))

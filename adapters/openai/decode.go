@@ -17,6 +17,7 @@ type decoder struct {
 	tools     []*tools // by choice, for the choices that call tools
 	text      []byte   // what the events of one frame point into
 	reasoning []byte
+	extra     []byte // members of this frame that are not known here
 }
 
 // Decode implements adapters.Decoder.
@@ -24,7 +25,7 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 	if err := adapters.CheckJSON(fr.Data); err != nil {
 		return dst, err
 	}
-	d.text, d.reasoning = d.text[:0], d.reasoning[:0]
+	d.reset()
 	var choices, usage []byte
 	failed := fr.Event == "error"
 	for name, value := range jsonscan.All(fr.Data) {
@@ -45,6 +46,10 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 					usage = value
 				}
 			}
+		case "id", "created", "model", "system_fingerprint", "service_tier", "obfuscation":
+			// The gateway's answer has its own, or none.
+		default:
+			d.keep(name, value)
 		}
 	}
 	if failed {
@@ -61,13 +66,41 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 			position++
 		}
 	}
-	if u := readUsage(usage); u.Has {
-		if len(dst) == first {
-			dst = append(dst, llm.Event{})
-		}
+	u := readUsage(usage)
+	if choices == nil { // no chunk of any kind
+		d.extra = d.extra[:0]
+	}
+	if (u.Has || len(d.extra) > 0) && len(dst) == first {
+		dst = append(dst, llm.Event{})
+	}
+	if u.Has {
 		dst[len(dst)-1].Usage = u
 	}
+	if len(d.extra) > 0 {
+		dst[first].Extra = d.extra
+	}
 	return dst, nil
+}
+
+// reset forgets what the events of the last frame point into.
+func (d *decoder) reset() {
+	d.text, d.reasoning, d.extra = d.text[:0], d.reasoning[:0], d.extra[:0]
+	for _, t := range d.tools {
+		t.args = t.args[:0]
+	}
+}
+
+// keep keeps an unknown member of a chunk or an answer, which clients may know:
+// citations, timings.
+func (d *decoder) keep(name, value []byte) {
+	if adapters.IsNull(value) {
+		return
+	}
+	if len(d.extra) > 0 {
+		d.extra = append(d.extra, ',')
+	}
+	d.extra = append(adapters.AppendString(d.extra, string(name)), ':')
+	d.extra = append(d.extra, value...)
 }
 
 // choice appends the events of one element of choices.
@@ -93,7 +126,7 @@ func (d *decoder) choice(dst []llm.Event, position int, object []byte) ([]llm.Ev
 	}
 	textFrom, reasoningFrom := len(d.text), len(d.reasoning)
 	d.text = jsonscan.AppendUnquoted(d.text, text)
-	var calls []byte
+	var calls, legacy []byte
 	thought := false
 	for name, value := range jsonscan.All(delta) {
 		switch string(name) {
@@ -109,6 +142,8 @@ func (d *decoder) choice(dst []llm.Event, position int, object []byte) ([]llm.Ev
 			}
 		case "tool_calls":
 			calls = value
+		case "function_call":
+			legacy = value
 		}
 	}
 	ev.Text, ev.Reasoning = d.text[textFrom:], d.reasoning[reasoningFrom:]
@@ -116,14 +151,17 @@ func (d *decoder) choice(dst []llm.Event, position int, object []byte) ([]llm.Ev
 		dst = append(dst, ev)
 		ev.Text, ev.Reasoning = nil, nil
 	}
-	if len(calls) > 0 && calls[0] == '[' {
-		dst = d.toolsOf(ev.Choice).decode(dst, calls, whole)
+	var err error
+	switch {
+	case len(calls) > len("[]") && calls[0] == '[':
+		dst, err = d.toolsOf(ev.Choice).decode(dst, calls, whole)
+	case len(legacy) > 0 && legacy[0] == '{':
+		dst, err = d.toolsOf(ev.Choice).legacy(dst, legacy)
 	}
 	word := adapters.Text(finish)
-	if word == "" {
-		return dst, nil
+	if word == "" || err != nil {
+		return dst, err
 	}
-	var err error
 	if ev.Finish, err = adapters.FinishWord(word, nil); err != nil {
 		return dst, err
 	}

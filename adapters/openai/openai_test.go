@@ -1,9 +1,11 @@
 package openai
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
+	"dragoman/adapters"
 	"dragoman/adapters/frame"
 	"dragoman/adapters/jsonscan"
 	"dragoman/adapters/llm"
@@ -106,7 +108,62 @@ func TestToolCallsAreRepaired(t *testing.T) {
 		`{"function":{"name":"f","arguments":"{\"s\":\"}"}}`, `{"function":{"name":"f","arguments":"\"}"}}`, `{"function":{"name":"f","arguments":{}}}`)
 	f(` f:{"n":9007199254740993}`, `{"index":null,"id":null,"function":{"name":"f","arguments":{"n":9007199254740993}}}`)
 	f(` f:{}`, `{"index":0,"id":"c","function":{"name":"f","arguments":null}}`)
-	f(``, `{"index":0}`, `{}`, `null`, `5`)
+	f(` f:{"a":1}`, // arguments first
+		`{"index":0,"id":"c","function":{"arguments":"{\"a\""}}`, `{"index":0,"function":{"name":"f","arguments":":1}"}}`)
+	f(` f:{}`, `{"choices":[{"delta":{"function_call":{"name":"f","arguments":"{}"}}}]}`)
+	f(` f:{}`, `{"choices":[{"delta":{"tool_calls":[],"function_call":{"name":"f"}}}]}`)
+	f(``, `{"index":0}`, `{}`, `null`, `5`, `{"choices":[{"delta":{"function_call":{}}}]}`)
+}
+
+func TestCallWithoutNameIsToldAtTheEnd(t *testing.T) {
+	d := Adapter{}.Decoder(nil)
+	var calls []llm.ToolDelta
+	for _, data := range []string{
+		`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\""}}]}}]}`,
+		`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]}}]}`,
+		`{"choices":[{"delta":{},"finish_reason":"stop"}]}`,
+	} {
+		events, err := d.Decode(nil, frame.Frame{Data: []byte(data)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, ev := range events {
+			if ev.Tool != nil {
+				calls = append(calls, *ev.Tool)
+			}
+		}
+	}
+	if len(calls) != 1 || calls[0].ID == "" || string(calls[0].Arguments) != `{"a":1}` {
+		t.Errorf("got %+v", calls)
+	}
+}
+
+func TestToolCallsAreBounded(t *testing.T) {
+	f := func(data string) {
+		t.Helper()
+		d := Adapter{}.Decoder(nil)
+		var err error
+		for range adapters.MaxCalls + 1 {
+			if _, err = d.Decode(nil, frame.Frame{Data: []byte(data)}); err != nil {
+				break
+			}
+		}
+		if e := (*llm.Error)(nil); !errors.As(err, &e) || e.Status != 502 {
+			t.Errorf("%.60s: got %v", data, err)
+		}
+	}
+	f(`{"choices":[{"delta":{"tool_calls":[{"function":{"name":"f","arguments":"{}"}}]}}]}`)
+	f(`{"choices":[{"message":{"tool_calls":[` + strings.Repeat(`{"function":{"name":"f"}},`, 100<<10) + `{}]}}]}`)
+	f(`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"` + strings.Repeat("x", maxHeld/100) + `"}}]}}]}`)
+}
+
+// The older form of tools is refused, until it is passed on as it should be.
+func TestAccepts(t *testing.T) {
+	for _, field := range []string{"functions", "function_call", "logprobs"} {
+		if traits.CanDo(field) {
+			t.Errorf("%s is passed on", field)
+		}
+	}
 }
 
 func FuzzDecode(f *testing.F) {

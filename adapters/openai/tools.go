@@ -1,7 +1,8 @@
 package openai
 
 import (
-	"crypto/rand"
+	"cmp"
+	"net/http"
 
 	"dragoman/adapters"
 	"dragoman/adapters/jsonscan"
@@ -23,10 +24,14 @@ type tools struct {
 type call struct {
 	index    int // as the backend numbers it; -1 if it does not
 	id, name string
-	open     bool // an event has told of it
-	number   int  // as clients are told, once it is open
+	held     []byte // arguments that came before the name
+	open     bool   // an event has told of it
+	number   int    // as clients are told, once it is open
 	balance
 }
+
+// maxHeld bounds the arguments that wait for a name.
+const maxHeld = 1 << 20
 
 // toolDelta is an element of tool_calls as sent.
 type toolDelta struct {
@@ -37,42 +42,78 @@ type toolDelta struct {
 
 // decode appends the events of a list of tool calls. Those of a message are
 // whole, those of a delta are not.
-func (t *tools) decode(dst []llm.Event, list []byte, whole bool) []llm.Event {
-	t.args = t.args[:0]
+func (t *tools) decode(dst []llm.Event, list []byte, whole bool) ([]llm.Event, error) {
 	for object := range jsonscan.Elements(list) {
-		delta := t.read(object)
+		d := t.read(object)
 		i := len(t.calls)
 		if whole {
 			t.calls = append(t.calls, call{})
 		} else {
-			i = t.locate(&delta)
+			i = t.locate(&d)
 		}
-		c := &t.calls[i]
-		if c.id == "" {
-			c.id = delta.id
+		if len(t.calls) > adapters.MaxCalls {
+			return dst, adapters.TooManyCalls()
 		}
-		if c.name == "" {
-			c.name = delta.name
-		}
-		c.feed(delta.args)
-		if c.open && len(delta.args) > 0 {
-			dst = append(dst, llm.Event{Choice: t.choice, Tool: &llm.ToolDelta{Index: c.number, Arguments: delta.args}})
-		} else if !c.open && (c.name != "" || len(delta.args) > 0) {
-			c.open, c.number = true, t.opened
-			if t.opened++; c.id == "" || t.taken(c.id, i) {
-				c.id = "call_" + rand.Text()
-			}
-			dst = append(dst, llm.Event{Choice: t.choice, Tool: &llm.ToolDelta{Index: c.number, ID: c.id, Name: c.name, Arguments: delta.args}})
+		var err error
+		if dst, err = t.add(dst, i, &d); err != nil {
+			return dst, err
 		}
 	}
-	return dst
+	return dst, nil
 }
 
-// finish appends what is missing at the end: arguments of calls that have none,
-// which clients would fail to parse.
+// legacy appends the events of a function_call, the older form, of which a
+// choice has one.
+func (t *tools) legacy(dst []llm.Event, object []byte) ([]llm.Event, error) {
+	d := toolDelta{index: -1}
+	t.function(&d, object)
+	if len(t.calls) == 0 {
+		t.calls = append(t.calls, call{})
+	}
+	return t.add(dst, 0, &d)
+}
+
+// add appends the event of a part of call i, which waits for the call's name.
+func (t *tools) add(dst []llm.Event, i int, d *toolDelta) ([]llm.Event, error) {
+	c := &t.calls[i]
+	c.id, c.name = cmp.Or(c.id, d.id), cmp.Or(c.name, d.name)
+	c.feed(d.args)
+	switch {
+	case !c.open && c.name != "":
+		return t.begin(dst, i, d.args), nil
+	case !c.open:
+		c.held = append(c.held, d.args...)
+		if len(c.held) > maxHeld {
+			return dst, llm.Upstream(http.StatusBadGateway, "", "The backend called a tool without its name.")
+		}
+	case len(d.args) > 0:
+		dst = append(dst, llm.Event{Choice: t.choice, Tool: &llm.ToolDelta{Index: c.number, Arguments: d.args}})
+	}
+	return dst, nil
+}
+
+// begin appends the event that tells of call i first.
+func (t *tools) begin(dst []llm.Event, i int, args []byte) []llm.Event {
+	c := &t.calls[i]
+	c.open, c.number = true, t.opened
+	if t.opened++; c.id == "" || t.taken(c.id, i) {
+		c.id = adapters.CallID("")
+	}
+	if len(c.held) > 0 {
+		args, c.held = append(c.held, args...), nil
+	}
+	return append(dst, llm.Event{Choice: t.choice, Tool: &llm.ToolDelta{Index: c.number, ID: c.id, Name: c.name, Arguments: args}})
+}
+
+// finish appends what is missing at the end: calls whose name never came, and
+// arguments of calls that have none, which clients would fail to parse.
 func (t *tools) finish(dst []llm.Event) []llm.Event {
 	for i := range t.calls {
-		if c := &t.calls[i]; c.open && !c.begun {
+		c := &t.calls[i]
+		switch {
+		case len(c.held) > 0:
+			dst = t.begin(dst, i, nil)
+		case c.open && !c.begun:
 			c.feed(noArguments)
 			dst = append(dst, llm.Event{Choice: t.choice, Tool: &llm.ToolDelta{Index: c.number, Arguments: noArguments}})
 		}
@@ -124,9 +165,9 @@ func (t *tools) taken(id string, by int) bool {
 	return false
 }
 
+// read reads an element of tool_calls.
 func (t *tools) read(object []byte) toolDelta {
 	d := toolDelta{index: -1}
-	var args []byte
 	for name, value := range jsonscan.All(object) {
 		switch string(name) {
 		case "index":
@@ -138,26 +179,30 @@ func (t *tools) read(object []byte) toolDelta {
 				d.id = ""
 			}
 		case "function":
-			for name, value := range jsonscan.All(value) {
-				switch string(name) {
-				case "name":
-					d.name = adapters.Text(value)
-				case "arguments":
-					args = value
-				}
+			t.function(&d, value)
+		}
+	}
+	return d
+}
+
+// function reads what is called.
+func (t *tools) function(d *toolDelta, object []byte) {
+	from := len(t.args)
+	for name, value := range jsonscan.All(object) {
+		switch string(name) {
+		case "name":
+			d.name = adapters.Text(value)
+		case "arguments":
+			switch {
+			case adapters.IsNull(value):
+			case value[0] == '"':
+				t.args = jsonscan.AppendUnquoted(t.args, value)
+			default:
+				t.args = append(t.args, value...)
 			}
 		}
 	}
-	from := len(t.args)
-	switch {
-	case adapters.IsNull(args):
-	case args[0] == '"':
-		t.args = jsonscan.AppendUnquoted(t.args, args)
-	default:
-		t.args = append(t.args, args...)
-	}
 	d.args = t.args[from:]
-	return d
 }
 
 // balance follows JSON text, in pieces, to know when an object is whole.

@@ -88,9 +88,6 @@ func (p *Parser) Flush(dst []llm.Event, arena *[]byte) []llm.Event {
 // Called reports whether tools were called, and every call is complete.
 func (p *Parser) Called() bool { return p.calls > 0 && !p.broken }
 
-// Calls returns how many calls have begun.
-func (p *Parser) Calls() int { return p.calls }
-
 func (p *Parser) run(data []byte, end bool) (rest []byte) {
 	for len(data) > 0 {
 		n, wait := p.mode(p, data, end)

@@ -3,6 +3,7 @@ package stream
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,6 +24,7 @@ type choice struct {
 	echo            echo
 	hold            hold
 	parser          *parse.Parser // nil: the text is all answer
+	numbers         numbers       // of tool calls, with a parser
 	spoke           bool          // text or a tool call has come
 	called          bool          // a tool call has come that the backend knows as one
 	finish          llm.Finish
@@ -41,6 +43,7 @@ type pipeline struct {
 	parsed  []llm.Event
 	note    func(note)
 	usage   llm.Usage
+	extra   []byte // goes with the next event, as it is none by itself
 }
 
 func newPipeline(t *adapters.Traits, req *llm.Request, plan *parse.Plan, note func(note)) *pipeline {
@@ -68,8 +71,11 @@ func newPipeline(t *adapters.Traits, req *llm.Request, plan *parse.Plan, note fu
 // push appends to dst what ev means for the caller, if anything.
 func (p *pipeline) push(dst []llm.Event, ev *llm.Event) ([]llm.Event, error) {
 	p.usage = mergeUsage(p.usage, ev.Usage)
+	if len(ev.Extra) > 0 {
+		p.extra = slices.Clone(p.clean(ev.Extra)) // it may have to wait
+	}
 	if p.left == 0 {
-		return dst, nil
+		return p.late(dst), nil
 	}
 	index := ev.Choice
 	if p.traits.SingleChoice || len(p.choices) == 1 {
@@ -82,14 +88,12 @@ func (p *pipeline) push(dst []llm.Event, ev *llm.Event) ([]llm.Event, error) {
 	if c.finish != "" {
 		return dst, nil
 	}
-	out := llm.Event{Choice: index, Extra: p.clean(ev.Extra)}
+	out := llm.Event{Choice: index}
 	out.Reasoning = c.reasoning.runes.push(&p.arena, p.fresh(&c.reasoning, ev.Reasoning))
 	var stopped bool
 	out.Text, stopped = p.text(c, ev.Text)
-	if ev.Tool != nil && !stopped {
-		out.Tool = p.tool(c, ev.Tool)
-		c.called = true
-	}
+	called := ev.Tool != nil && !stopped
+	c.called = c.called || called
 	c.spoke = c.spoke || c.called || len(ev.Text) > 0 || len(ev.Reasoning) > 0
 	if ev.Finish != "" && !stopped {
 		var tail []byte
@@ -101,11 +105,28 @@ func (p *pipeline) push(dst []llm.Event, ev *llm.Event) ([]llm.Event, error) {
 	if stopped {
 		p.stopped, why = true, llm.FinishStop
 	}
+	before := dst
 	dst = p.parse(dst, c, &out, why != "")
+	if called {
+		out.Tool = p.tool(c, ev.Tool)
+	}
+	if c.numbers.next > adapters.MaxCalls || called && out.Tool.Index >= adapters.MaxCalls {
+		return before, adapters.TooManyCalls()
+	}
 	if why != "" {
 		p.end(c, &out, why)
 	}
 	return p.emit(dst, &out), nil
+}
+
+// late appends an event for what came after the last finish.
+func (p *pipeline) late(dst []llm.Event) []llm.Event {
+	if len(p.extra) == 0 {
+		return dst
+	}
+	dst = append(dst, llm.Event{Extra: p.extra})
+	p.extra = nil
+	return dst
 }
 
 // parse appends to dst what out's text means, if it may be more than text, and
@@ -123,12 +144,15 @@ func (p *pipeline) parse(dst []llm.Event, c *choice, out *llm.Event, ended bool)
 		out.Text = nil
 		return dst
 	}
-	dst = p.emit(dst, &llm.Event{Choice: out.Choice, Reasoning: out.Reasoning, Extra: out.Extra})
+	dst = p.emit(dst, &llm.Event{Choice: out.Choice, Reasoning: out.Reasoning})
 	for i := range p.parsed {
-		p.parsed[i].Choice = out.Choice
-		dst = p.emit(dst, &p.parsed[i])
+		ev := &p.parsed[i]
+		if ev.Choice = out.Choice; ev.Tool != nil {
+			ev.Tool.Index = c.numbers.of(&c.numbers.text, ev.Tool.Index)
+		}
+		dst = p.emit(dst, ev)
 	}
-	*out = llm.Event{Choice: out.Choice, Tool: out.Tool}
+	*out = llm.Event{Choice: out.Choice}
 	return dst
 }
 
@@ -172,12 +196,12 @@ func (p *pipeline) tail(c *choice) (out []byte, stopped bool) {
 	return join(&p.arena, out, c.hold.flush(p.match, true)), false
 }
 
-// tool returns d, or a copy of it, as valid UTF-8 and with an index after those
-// of the calls found in the text.
+// tool returns d, or a copy of it, as valid UTF-8 and with an index that no call
+// found in the text has.
 func (p *pipeline) tool(c *choice, d *llm.ToolDelta) *llm.ToolDelta {
 	index := d.Index
 	if c.parser != nil {
-		index += c.parser.Calls()
+		index = c.numbers.of(&c.numbers.known, index)
 	}
 	if index == d.Index && utf8.Valid(d.Arguments) && utf8.ValidString(d.Name) && utf8.ValidString(d.ID) {
 		return d
@@ -204,14 +228,19 @@ func (p *pipeline) end(c *choice, out *llm.Event, why llm.Finish) {
 }
 
 func (p *pipeline) emit(dst []llm.Event, out *llm.Event) []llm.Event {
-	if len(out.Text) == 0 && len(out.Reasoning) == 0 && out.Tool == nil && out.Finish == "" && len(out.Extra) == 0 {
+	if len(out.Text) == 0 && len(out.Reasoning) == 0 && out.Tool == nil && out.Finish == "" {
 		return dst
 	}
 	p.bytes += len(out.Text) + len(out.Reasoning)
 	if out.Tool != nil {
 		p.bytes += len(out.Tool.Name) + len(out.Tool.Arguments)
 	}
-	return append(dst, *out)
+	dst = append(dst, *out)
+	if len(p.extra) > 0 {
+		dst[len(dst)-1].Extra = p.extra
+		p.extra = nil
+	}
+	return dst
 }
 
 // finishAll ends the choices that the backend left open, and reports whether

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -56,22 +57,45 @@ func TestParsedText(t *testing.T) {
 		`b!stop / (a)c!stop`)
 }
 
-// Calls that the backend knows as such are numbered after those in the text.
+// Calls that the backend knows as such and calls in the text are told apart, in
+// whatever order they come.
 func TestParsedIndexes(t *testing.T) {
+	const call = `{"t":"<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":1}}</tool_call>"`
+	f := func(want, body string) {
+		t.Helper()
+		req, plan := offering(t)
+		s, err := OpenParsed(context.Background(), answering(strings.NewReader(body)), deltas, req, plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		a, err := Collect(s, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, c := range a.Choices[0].Tools {
+			if c.Name != "f" || c.ID == "" {
+				t.Errorf("got %+v", c)
+			}
+			got += " " + c.Arguments
+		}
+		if got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", body, got, want)
+		}
+	}
+	f(` {"a":1} {}`, call+"}\n"+`{"tool":"{}","f":"stop"}`+"\n")
+	f(` {"a":1} {}`, call+`,"tool":"{}","f":"stop"}`+"\n")
+	f(` {} {"a":1}`, `{"tool":"{}"}`+"\n"+call+`,"f":"stop"}`+"\n")
+	f(` {} {"a":1}`, `{"tool":"{"}`+"\n"+call+"}\n"+`{"tool":"}","f":"stop"}`+"\n")
+}
+
+func TestTooManyCallsInText(t *testing.T) {
 	req, plan := offering(t)
-	body := `{"t":"<tool_call>{\"name\":\"f\"}</tool_call>"}` + "\n" + `{"tool":"{}","f":"stop"}` + "\n"
-	s, err := OpenParsed(context.Background(), answering(strings.NewReader(body)), deltas, req, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	a, err := Collect(s, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	calls := a.Choices[0].Tools
-	if len(calls) != 2 || calls[0].Name != "f" || calls[0].Arguments != "{}" || calls[1].ID != "c1" || calls[0].ID == "" {
-		t.Errorf("got %+v", calls)
+	body := `{"t":"` + strings.Repeat(`<tool_call>{\"name\":\"f\"}</tool_call>`, 100<<10) + `","f":"stop"}` + "\n"
+	_, err := OpenParsed(context.Background(), answering(strings.NewReader(body)), deltas, req, plan)
+	if e := (*llm.Error)(nil); !errors.As(err, &e) || e.Status != 502 {
+		t.Errorf("got %v", err)
 	}
 }
 

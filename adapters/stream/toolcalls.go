@@ -3,8 +3,28 @@ package stream
 import (
 	"slices"
 
+	"dragoman/adapters"
 	"dragoman/adapters/llm"
 )
+
+// numbers numbers the calls of a choice of which some are found in the text and
+// others are known as such to the backend.
+type numbers struct {
+	text, known []int // by their own indexes
+	next        int
+}
+
+// of returns the number of the call with that index in list.
+func (n *numbers) of(list *[]int, index int) int {
+	if index < 0 || index > adapters.MaxCalls {
+		return adapters.MaxCalls // which is too many
+	}
+	for len(*list) <= index {
+		*list = append(*list, n.next)
+		n.next++
+	}
+	return (*list)[index]
+}
 
 // toolCalls gathers the tool calls of one choice from their parts.
 type toolCalls []partialCall

@@ -45,8 +45,12 @@ const (
 	shortCallName = 256
 )
 
-// maxExtra bounds the unknown members of a chunk, so that its line stays short.
-const maxExtra = 4 << 10
+// maxExtra bounds the unknown members of a chunk, so that its line stays short;
+// more than shortExtra wait for a chunk that carries nothing else.
+const (
+	maxExtra   = 32 << 10
+	shortExtra = 4 << 10
+)
 
 // NewChunkWriter returns the writer of a stream that has not begun.
 func NewChunkWriter(m Meta) *ChunkWriter {
@@ -80,8 +84,10 @@ func (w *ChunkWriter) AppendRole(dst []byte) []byte {
 // below the number of choices that were asked for. ev.Extra must not repeat a
 // member that the writer makes.
 func (w *ChunkWriter) AppendEvent(dst []byte, ev *llm.Event) []byte {
-	if len(ev.Extra) > 0 && len(ev.Extra) <= maxExtra {
-		w.extra = append(w.extra[:0], ev.Extra...)
+	if len(ev.Extra) > 0 {
+		if w.extra = appendOneLine(w.extra[:0], ev.Extra); len(w.extra) > maxExtra {
+			w.extra = w.extra[:0]
+		}
 	}
 	if ev.Choice < 0 || ev.Choice >= maxChoices {
 		return dst
@@ -231,12 +237,13 @@ func (w *ChunkWriter) end(dst []byte, finish string) []byte {
 		dst = append(dst, `"}`...)
 	}
 	dst = append(dst, w.tail...)
-	return w.appendClose(dst)
+	return w.appendClose(dst, finish == "")
 }
 
-// appendClose appends extra members and ends the chunk.
-func (w *ChunkWriter) appendClose(dst []byte) []byte {
-	if len(w.extra) > 0 {
+// appendClose appends extra members and ends the chunk, which is full if it may
+// be long without them.
+func (w *ChunkWriter) appendClose(dst []byte, full bool) []byte {
+	if len(w.extra) > 0 && !(full && len(w.extra) > shortExtra) {
 		dst = append(dst, ',')
 		dst = append(dst, w.extra...)
 		w.extra = w.extra[:0]

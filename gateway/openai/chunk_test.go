@@ -241,7 +241,7 @@ func TestCheck67_LongNamesOfCallsAreCut(t *testing.T) {
 	for _, size := range []int{1, shortCallName / 2, shortCallName, maxCallName, 100 << 10} {
 		name, long := strings.Repeat("\x01", size), strings.Repeat("\x01", 20<<10)
 		event := toolCallStart(0, name, name, long)
-		event.Extra = []byte(`"x":"` + strings.Repeat("x", maxExtra-6) + `"`)
+		event.Extra = []byte(`"x":"` + strings.Repeat("x", shortExtra-6) + `"`)
 		arguments := ""
 		for _, chunk := range frames(t, write(m, llm.Usage{}, event, finish(llm.FinishTools))) {
 			calls, _ := chunk["choices"].([]any)[0].(map[string]any)["delta"].(map[string]any)["tool_calls"].([]any)
@@ -286,6 +286,28 @@ func TestExtraMembersRideOnOneChunk(t *testing.T) {
 	}
 	if last := chunks[len(chunks)-1]; fmt.Sprint(last["timings"]) != "map[n:1]" {
 		t.Errorf("got %v", last)
+	}
+}
+
+// TestLongExtraMembersWaitForRoom: a search's results may be longer than the
+// text beside them, and lines have a bound.
+func TestLongExtraMembersWaitForRoom(t *testing.T) {
+	ev := text(strings.Repeat("\x01", maxPiece))
+	ev.Extra = []byte(`"search_results":["` + strings.Repeat("x", maxExtra/2) + `"]`)
+	chunks := frames(t, write(meta(), llm.Usage{}, ev, finish(llm.FinishStop)))
+	for i, chunk := range chunks {
+		if _, ok := chunk["search_results"]; ok != (i == len(chunks)-1) {
+			t.Errorf("chunk %d of %d: %v", i, len(chunks), ok)
+		}
+	}
+}
+
+func TestExtraMembersStayInOneLine(t *testing.T) {
+	ev := text("x")
+	ev.Extra = []byte("\"a\":\r\n[1,\n\"\u2028\u2029\u0085\u00e9\"]")
+	got := string(write(meta(), llm.Usage{}, ev, finish(llm.FinishStop)))
+	if want := `"a":  [1, "\u2028\u2029\u0085é"]`; !strings.Contains(got, want) {
+		t.Errorf("got %q", got)
 	}
 }
 

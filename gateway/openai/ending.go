@@ -32,7 +32,7 @@ func (w *ChunkWriter) AppendEnd(dst []byte, u llm.Usage) []byte {
 		dst = append(dst, w.head...)
 		dst = append(dst, `],"usage":`...)
 		dst = appendUsage(dst, u)
-		dst = w.appendClose(dst)
+		dst = w.appendClose(dst, false)
 	}
 	return append(dst, done...)
 }

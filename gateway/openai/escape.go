@@ -42,6 +42,24 @@ func appendEscaped(dst, text []byte) []byte {
 	return append(dst, text[start:]...)
 }
 
+// appendOneLine appends JSON text in one line: what ends a line between values
+// is blanked, what ends one for some clients within strings is escaped.
+func appendOneLine(dst, text []byte) []byte {
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		switch known := lineEnd(r); {
+		case r == '\n' || r == '\r':
+			dst = append(dst, ' ')
+		case known != "":
+			dst = append(dst, known...)
+		default:
+			dst = append(dst, text[:n]...)
+		}
+		text = text[n:]
+	}
+	return dst
+}
+
 func lineEnd(r rune) string {
 	switch r {
 	case 0x85:
