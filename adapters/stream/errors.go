@@ -21,9 +21,10 @@ const maxErrorBody = 64 << 10
 func (up *Upstream) statusError(resp *http.Response, body []byte) error {
 	said := readProblem(body)
 	e := said.Failure(resp.StatusCode)
+	e.Err = fmt.Errorf("status %d", resp.StatusCode) // for the log, which does not quote messages
 	switch answered := fmt.Sprintf("The backend answered with status %d", resp.StatusCode); {
 	case e.Code == "upstream_auth": // the message is Failure's: the backend's may hold a part of the key
-		e.Err = errors.New(said.Message)
+		e.Err = fmt.Errorf("status %d: %s", resp.StatusCode, said.Message)
 	case said.Message == "":
 		e.Message = answered + "."
 	case e.Status != http.StatusBadRequest:
@@ -91,6 +92,7 @@ func readError(ctx context.Context, during phase, err error) error {
 
 func timedOut(during phase) error {
 	e := llm.Upstream(http.StatusGatewayTimeout, "", "The backend stopped in the middle of its answer for too long.")
+	e.Err = errTimeout
 	if during == beforeFirst {
 		e.Message = "The backend took too long to answer."
 	}

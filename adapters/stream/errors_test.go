@@ -54,6 +54,9 @@ func TestStatuses(t *testing.T) {
 		if auth := wantCode == "upstream_auth"; auth == strings.Contains(e.Message, "so it is") {
 			t.Errorf("%d: message %q", status, e.Message)
 		}
+		if !strings.Contains(e.Err.Error(), "status "+itoa(status)) {
+			t.Errorf("%d: the log's cause is %v", status, e.Err)
+		}
 	}
 	for _, status := range []int{400, 413, 422} {
 		f(status, 400, "invalid_request_error", "")

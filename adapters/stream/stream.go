@@ -136,6 +136,8 @@ func (s *Stream) step(dst []llm.Event) []llm.Event {
 // errMark says that the backend's end mark has come.
 var errMark = errors.New("end mark")
 
+var errNoReason = errors.New("no finish reason and no end mark")
+
 // end deals with the end of the answer: err is io.EOF, errMark, or why reading
 // failed.
 func (s *Stream) end(dst []llm.Event, err error) []llm.Event {
@@ -158,7 +160,9 @@ func (s *Stream) end(dst []llm.Event, err error) []llm.Event {
 			return dst
 		}
 	}
-	return s.fail(dst, llm.Upstream(http.StatusBadGateway, "", "The backend's answer ended without saying why."))
+	e := llm.Upstream(http.StatusBadGateway, "", "The backend's answer ended without saying why.")
+	e.Err = errNoReason
+	return s.fail(dst, e)
 }
 
 // fail ends the answer with err, after the text that was kept back. Before

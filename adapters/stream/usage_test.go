@@ -2,8 +2,8 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"encoding/json"
-	"io"
 	"strings"
 	"testing"
 
@@ -83,8 +83,8 @@ func TestWhatEndsWithoutReason(t *testing.T) {
 	unary := fake{traits: adapters.Traits{Framing: frame.NDJSON, Unary: true}}
 	f := func(req llm.Request, body string) {
 		t.Helper()
-		if got := play(t, unary, &req, strings.NewReader(body)); got.err == io.EOF {
-			t.Errorf("%s: got %+v, want an error", body, got)
+		if got := play(t, unary, &req, strings.NewReader(body)); !errors.Is(got.err, errNoReason) {
+			t.Errorf("%s: got %+v, want %v", body, got, errNoReason)
 		}
 	}
 	f(llm.Request{}, `{"t":""}`) // says nothing at all
