@@ -55,9 +55,7 @@ type Engine struct {
 
 // New returns an engine that is not running yet.
 func New(opt Options) *Engine {
-	if opt.Binary == "" {
-		opt.Binary = beside("dragoman-engine")
-	}
+	opt.Binary = Program(opt.Binary)
 	if opt.Grace <= 0 {
 		opt.Grace = 5 * time.Second
 	}
@@ -73,6 +71,14 @@ func New(opt Options) *Engine {
 		e.idle = time.AfterFunc(opt.TTL, e.stopIdle)
 	}
 	return e
+}
+
+// Program returns the path of the program that Options.Binary means.
+func Program(binary string) string {
+	if binary == "" {
+		return beside("dragoman-engine")
+	}
+	return binary
 }
 
 // beside returns the path of a program in this program's folder.

@@ -31,7 +31,7 @@ func badObject(path string, err error) error {
 		path += "."
 	}
 	path += clip(dup.Name)
-	return llm.Invalid(path, "invalid_json", "Duplicate parameter: %s. It may be given only once.", quote(path))
+	return llm.Invalid(path, "invalid_json", "Duplicate parameter: %s. It may be given only once.", Quote(path))
 }
 
 func missing(path string) error {
@@ -50,7 +50,7 @@ func outOfRange(path, kind, fault, want string, value []byte) error {
 // badWord is the error of a value outside a closed set.
 func badWord(path, code, word string, valid ...string) error {
 	return llm.Invalid(path, code, "Invalid value for '%s': %s. Supported values are: '%s'.",
-		path, quote(word), strings.Join(valid, "', '"))
+		path, Quote(word), strings.Join(valid, "', '"))
 }
 
 func typeName(value []byte) string {
@@ -82,8 +82,9 @@ func clip(text string) string {
 	return text
 }
 
-// quote clips text, escapes control characters and puts it in single quotes.
-func quote(text string) string {
+// Quote returns what a client sent as messages show it: at most 64 bytes, control
+// characters escaped, in single quotes.
+func Quote(text string) string {
 	quoted := strconv.Quote(clip(text))
 	return "'" + strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`) + "'"
 }

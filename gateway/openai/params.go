@@ -94,7 +94,7 @@ func (p *parser) logitBias() {
 	p.each(name, value, func(key, bias []byte) error {
 		empty = false
 		if _, err := strconv.ParseUint(string(key), 10, 32); err != nil {
-			return llm.Invalid(name, "invalid_value", "Invalid key in '%s': %s. Keys are token ids, in digits.", name, quote(string(key)))
+			return llm.Invalid(name, "invalid_value", "Invalid key in '%s': %s. Keys are token ids, in digits.", name, Quote(string(key)))
 		}
 		x, ok := parseDecimal(bias)
 		if !ok {

@@ -163,6 +163,6 @@ func (p *parser) named(field, list string, names []string, value []byte) {
 	case err != nil:
 		p.fail(err)
 	case !slices.Contains(names, name):
-		p.fail(llm.Invalid(field, "invalid_value", "Invalid value for '%s': %s is not among '%s'.", field, quote(name), list))
+		p.fail(llm.Invalid(field, "invalid_value", "Invalid value for '%s': %s is not among '%s'.", field, Quote(name), list))
 	}
 }

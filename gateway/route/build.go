@@ -59,7 +59,7 @@ func newBackend(ctx context.Context, c *config.Config, entry *config.Model, i in
 	b.slots = newSlots(cmp.Or(cfg.MaxConcurrent, spoken.Traits().MaxConcurrent))
 	var err error
 	if cfg.Engine != nil {
-		b.child = &child{engine: newEngine(cfg.Engine, o), cfg: cfg, maxFrame: c.FrameLimit, log: b.log}
+		b.child = newChild(cfg, c.FrameLimit, o, b.log)
 	} else {
 		b.upstream, err = upstream(cfg, cfg.URL, spoken.Traits().KeyHeader, c.FrameLimit, b.log)
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,6 +37,29 @@ func newEngine(cfg *config.Engine, o Options) engine {
 	})
 }
 
+// newChild returns the way to the engine of cfg.
+func newChild(cfg *config.Backend, maxFrame int64, o Options, log *slog.Logger) *child {
+	return &child{
+		engine: newEngine(cfg.Engine, o), cfg: cfg, maxFrame: maxFrame, log: log,
+		paths: []string{managed.Program(o.EngineBinary), cfg.Engine.Model, cfg.Engine.Lib, o.EngineLib},
+	}
+}
+
+// warnOfEngine logs if a model needs the engine program and that is not there.
+func warnOfEngine(c *config.Config, o Options) {
+	program := managed.Program(o.EngineBinary)
+	for i := range c.Models {
+		if o.engine != nil || !slices.ContainsFunc(c.Models[i].Backends, func(b config.Backend) bool { return b.Engine != nil }) {
+			continue
+		}
+		if _, err := os.Stat(program); errors.Is(err, os.ErrNotExist) {
+			o.Log.Warn("the engine program is not there, so its models cannot answer (make build-engine builds it)",
+				"program", program, "model", c.Models[i].Name)
+		}
+		return
+	}
+}
+
 // engineArgs returns the flags that the configuration asks for.
 func engineArgs(cfg *config.Engine) []string {
 	var args []string
@@ -52,6 +77,7 @@ func engineArgs(cfg *config.Engine) []string {
 // child is the way to a backend that the gateway starts.
 type child struct {
 	engine   engine
+	paths    []string // of files, which clients are not told
 	cfg      *config.Backend
 	maxFrame int64
 	log      *slog.Logger
@@ -66,12 +92,12 @@ type child struct {
 func (c *child) reach(ctx context.Context) (*stream.Upstream, func(), error) {
 	address, release, err := c.engine.Acquire(ctx)
 	if err != nil {
-		return nil, nil, notLoaded(ctx, err)
+		return nil, nil, c.notLoaded(ctx, err)
 	}
 	up, err := c.upstream(address)
 	if err != nil {
 		release()
-		return nil, nil, notLoaded(ctx, err)
+		return nil, nil, c.notLoaded(ctx, err)
 	}
 	return up, release, nil
 }
@@ -109,13 +135,14 @@ func (c *child) close(ctx context.Context) error {
 	return err
 }
 
-// notLoaded returns the error of an engine that is not there.
-func notLoaded(ctx context.Context, err error) error {
+// notLoaded returns the error of an engine that is not there. Its words without
+// paths are the client's, all of them the log's.
+func (c *child) notLoaded(ctx context.Context, err error) error {
 	if e := (*llm.Error)(nil); ctx.Err() != nil || errors.As(err, &e) {
 		return err
 	}
 	e := llm.Upstream(http.StatusServiceUnavailable, "model_not_loaded",
-		"The model could not be loaded: %s", lastWords(err.Error()))
+		"The model could not be loaded: %s", lastWords(withoutFolders(err.Error(), c.paths...)))
 	e.Err = err
 	return e
 }

@@ -1,8 +1,10 @@
 package route
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -137,24 +139,46 @@ func TestEngineThatDoesNotStart(t *testing.T) {
 	}
 }
 
-// TestGatewayWithoutAnEngine: the program is not there, and the answer says so.
+// TestGatewayWithoutAnEngine: the program is not there, which the log says at the
+// start and the answer later. Where it should be is for the log alone.
 func TestGatewayWithoutAnEngine(t *testing.T) {
+	var log bytes.Buffer
+	program := filepath.Join(t.TempDir(), "with space", "dragoman-engine")
+	engine := []config.Backend{{Adapter: "native", Engine: &config.Engine{Model: "builtin:stories"}}}
 	table, err := New(&config.Config{
 		Adapters: map[string]adapters.Adapter{"native": newDialect(adapters.Traits{Messages: true})},
-		Models: []config.Model{{Name: "m", Path: "models.m", Backends: []config.Backend{{
-			Adapter: "native", Engine: &config.Engine{Model: "builtin:stories"},
-		}}}},
-	}, Options{EngineBinary: filepath.Join(t.TempDir(), "dragoman-engine")})
+		Models:   []config.Model{{Name: "m", Path: "models.m", Backends: engine}, {Name: "n", Path: "models.n", Backends: engine}},
+	}, Options{EngineBinary: program, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
+	if strings.Count(log.String(), "\n") != 1 || !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), program) {
+		t.Errorf("the log says %q", log.String())
+	}
 	_, err = pick(t, table, "m").Open(t.Context(), chat("hi"))
-	if e := asError(t, err); e.Status != 503 || e.Code != "model_not_loaded" || !strings.Contains(e.Message, "not there") {
+	e := asError(t, err)
+	if e.Status != 503 || e.Code != "model_not_loaded" || !strings.Contains(e.Message, "not there: dragoman-engine (") {
 		t.Errorf("got %+v", e)
+	}
+	if strings.Contains(e.Message, filepath.Dir(program)) || !strings.Contains(e.Err.Error(), program) {
+		t.Errorf("the client is told %q, the log %q", e.Message, e.Err)
 	}
 	if err := table.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestWithoutFolders(t *testing.T) {
+	f := func(s, want string, known ...string) {
+		t.Helper()
+		if got := withoutFolders(s, known...); got != want {
+			t.Errorf("%q: got %q, want %q", s, got, want)
+		}
+	}
+	f("the engine for /home/me/m.gguf did not start: open '/home/me/m.gguf': no such file", "the engine for m.gguf did not start: open 'm.gguf': no such file")
+	f("opening /my models/m.gguf: no", "opening m.gguf: no", "/my models/m.gguf")
+	f(`running C:\dragoman\engine.exe, lib=/usr/lib/x86_64-linux-gnu/libffi.so.8`, "running engine.exe, lib=libffi.so.8")
+	f("1/2 and/or http://h/a/b m/s /x", "1/2 and/or http://h/a/b m/s /x", "builtin:stories", "")
 }
 
 func TestEngineArgs(t *testing.T) {

@@ -1,6 +1,8 @@
 package route
 
 import (
+	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -25,4 +27,19 @@ func oneLine(s string) string {
 		}
 		return r
 	}, strings.Join(lines, " | "))
+}
+
+// folders finds the folders of absolute paths that have no spaces in them.
+var folders = regexp.MustCompile(`(^|[\s"'(=:,])(?:[A-Za-z]:)?(?:[/\\][^\s/\\"']+)+[/\\]`)
+
+// withoutFolders leaves of the known paths in s, and of others as far as they
+// can be told from words, their last elements: where files lie on this machine
+// is no client's business.
+func withoutFolders(s string, known ...string) string {
+	for _, path := range known {
+		if filepath.IsAbs(path) {
+			s = strings.ReplaceAll(s, path, filepath.Base(path))
+		}
+	}
+	return folders.ReplaceAllString(s, "$1")
 }

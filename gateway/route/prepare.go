@@ -3,8 +3,8 @@ package route
 import (
 	"strings"
 
-	"dragoman/adapters"
 	"dragoman/adapters/llm"
+	"dragoman/gateway/openai"
 )
 
 // completionMaxTokens bounds a completion whose client set no bound, as at OpenAI.
@@ -24,7 +24,7 @@ func (b *backend) able(req *llm.Request) error {
 	}
 	if req.Kind == llm.Completion && traits.Messages && !traits.CanDo("prompt") {
 		return llm.Invalid("model", "unsupported_value",
-			"The model '%s' takes messages only: use /v1/chat/completions.", adapters.Clip(req.Model, 200))
+			"The model %s takes messages only: use /v1/chat/completions.", openai.Quote(req.Model))
 	}
 	return nil
 }

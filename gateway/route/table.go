@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"dragoman/adapters"
 	"dragoman/adapters/llm"
 	"dragoman/gateway/config"
 	"dragoman/gateway/openai"
@@ -69,6 +68,7 @@ func New(c *config.Config, o Options) (*Table, error) {
 			errs = append(errs, err)
 		}
 	}
+	warnOfEngine(c, o)
 	if len(errs) > 0 {
 		_ = t.Close(ctx)
 		return nil, errors.Join(errs...)
@@ -122,7 +122,7 @@ func (t *Table) Pick(name string) (*Model, error) {
 	}
 	return nil, &llm.Error{
 		Status: http.StatusNotFound, Type: "invalid_request_error", Code: "model_not_found", Param: "model",
-		Message: "The model '" + adapters.Clip(name, 200) + "' does not exist. GET /v1/models lists those that do.",
+		Message: "The model " + openai.Quote(name) + " does not exist. GET /v1/models lists those that do.",
 	}
 }
 

@@ -80,6 +80,10 @@ func TestUnknownModel(t *testing.T) {
 	if e := asError(t, err); len(e.Message) > 400 || !strings.Contains(e.Message, "üü...") {
 		t.Errorf("got %d bytes: %s", len(e.Message), e.Message)
 	}
+	_, err = table.Pick("a\n\x1b[31m" + strings.Repeat("x", 1000))
+	if e := asError(t, err); !strings.Contains(e.Message, `'a\n\x1b[31mxxx`) || len(e.Message) > 200 {
+		t.Errorf("got %q", e.Message)
+	}
 }
 
 func TestNewNamesWhatItCannotBuild(t *testing.T) {

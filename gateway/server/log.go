@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"dragoman/adapters"
 	"dragoman/adapters/llm"
 	"dragoman/gateway/sse"
 )
@@ -89,4 +90,4 @@ func wordless(err error) error {
 	return errors.New(said + "...")
 }
 
-func bounded(s string) string { return s[:min(len(s), 200)] }
+func bounded(s string) string { return adapters.Clip(s, 200) }
