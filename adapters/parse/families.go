@@ -1,5 +1,7 @@
 package parse
 
+import "dragoman/adapters"
+
 // tag surrounds reasoning.
 type tag struct {
 	open, end string
@@ -7,18 +9,12 @@ type tag struct {
 }
 
 // tags are those that models write as they are told by their templates.
-var tags = []tag{
-	{open: "<think>", end: "</think>"},
-	{open: "<thinking>", end: "</thinking>"},
-	{open: "<thought>", end: "</thought>"},
-	{open: "<reasoning>", end: "</reasoning>"},
-	{open: "<seed:think>", end: "</seed:think>"},
-	{open: "[THINK]", end: "[/THINK]"},
-	{open: "◁think▷", end: "◁/think▷"},
-	{open: "<|START_THINKING|>", end: "<|END_THINKING|>"},
-	{open: "<|channel>thought", end: "<channel|>"},
-	{open: "<|open|>think<|sep|>", end: "<|close|>think<|sep|>"},
-}
+var tags = func() (all []tag) {
+	for _, t := range adapters.ReasoningTags {
+		all = append(all, tag{open: t.Open, end: t.End})
+	}
+	return all
+}()
 
 // body is how a call goes on after what opens it.
 type body uint8

@@ -1,8 +1,11 @@
 package parse
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+
+	"dragoman/adapters/llm"
 )
 
 func family1(t *testing.T, name string) func(text, want string) {
@@ -132,6 +135,37 @@ func TestQwen3Coder(t *testing.T) {
 	f("<tool_call>\n<function=f>\n<parameter=s>\n</parameter>\n</function>\n</tool_call>\n<tool_call>\n<function=now></function>\n</tool_call>", `{f {"s": ""}}{now {}}`)
 	f("<function=f>\n<parameter=n>1</parameter>\n", "{f {\"n\": 1}\n!")
 	f("a <function=f and", "a <function=f and")
+}
+
+// An argument that is too long to be kept back for what it may be is a string.
+func TestLongArgument(t *testing.T) {
+	long := strings.Repeat("[1,\n\"", maxValue)
+	text := "<function=f>\n<parameter=o>\n" + long + "\n</parameter>\n</function>"
+	plan := New("", "qwen3-coder", None).Plan(offering(t), false)
+	for i, size := range []int{len(text), 1000} {
+		p := plan.NewParser()
+		var args []byte
+		tell := func(events []llm.Event) {
+			for _, ev := range events {
+				args = append(args, ev.Tool.Arguments...)
+			}
+			if len(p.open.value) > maxValue+size {
+				t.Errorf("%d bytes are kept back", len(p.open.value))
+			}
+		}
+		for rest := text; rest != ""; {
+			n := min(size, len(rest))
+			var arena []byte
+			tell(p.Push(nil, &arena, []byte(rest[:n])))
+			rest = rest[n:]
+		}
+		var arena []byte
+		tell(p.Flush(nil, &arena))
+		var got struct{ O string }
+		if err := json.Unmarshal(args, &got); err != nil || got.O != long || !p.Called() {
+			t.Errorf("%d: %v, %d bytes of %d", i, err, len(got.O), len(long))
+		}
+	}
 }
 
 func TestKimi(t *testing.T) {

@@ -117,8 +117,11 @@ func values(p *Parser, data []byte, end bool) (n int, wait bool) {
 // piece takes a part of an argument.
 func (p *Parser) piece(b []byte) {
 	if !p.open.text {
-		p.open.value = append(p.open.value, b...)
-		return
+		if p.open.value = append(p.open.value, b...); len(p.open.value) <= maxValue {
+			return
+		}
+		p.arguments([]byte{'"'})
+		p.open.text, b, p.open.value = true, p.open.value, nil
 	}
 	if len(b) > 0 {
 		quoted := adapters.AppendString(nil, string(b))

@@ -26,6 +26,7 @@ const (
 	maxSpace = 4 << 10  // white space at the beginning, and between calls
 	maxGap   = 100      // between the name of a tool and the arguments
 	maxLines = 16       // line feeds that are cut off beside a tag
+	maxValue = 1 << 20  // an argument that may be JSON; a longer one is a string
 )
 
 // maxDepth bounds the nesting of an argument that is taken for JSON.

@@ -171,12 +171,12 @@ func TestBC047(t *testing.T) {
 	}
 	const resume = `{"continue_final_message":true}`
 	for _, tag := range thinkTags {
-		f(true, turned+tag.open, `{}`, user("q"))
-		f(true, turned+tag.open+"{{ '\\n' }}", `{}`, user(tag.end))
-		f(false, turned+tag.open+"{{ '\\n\\n' }}"+tag.end+"{{ '\\n\\n' }}", `{}`, user("q"))
-		f(false, turned, `{}`, user("Write "+tag.open))
-		f(true, turned, resume, user("q"), assistant(tag.open+"\nSo <x> far"))
-		f(false, turned, resume, user("q"), assistant(tag.open+"\nSo"+tag.end+" far"))
+		f(true, turned+tag.Open, `{}`, user("q"))
+		f(true, turned+tag.Open+"{{ '\\n' }}", `{}`, user(tag.End))
+		f(false, turned+tag.Open+"{{ '\\n\\n' }}"+tag.End+"{{ '\\n\\n' }}", `{}`, user("q"))
+		f(false, turned, `{}`, user("Write "+tag.Open))
+		f(true, turned, resume, user("q"), assistant(tag.Open+"\nSo <x> far"))
+		f(false, turned, resume, user("q"), assistant(tag.Open+"\nSo"+tag.End+" far"))
 	}
 	f(false, turned, `{}`, user("q"), assistant("<think>"))
 	f(false, turned, resume, user("<think>"), assistant("a"))

@@ -1,19 +1,16 @@
 package prompt
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"dragoman/adapters"
+)
 
 // thinkTags begin and end the reasoning in the text of a model.
-var thinkTags = []struct{ open, end string }{
-	{"<think>", "</think>"},
-	{"<thinking>", "</thinking>"},
-	{"<thought>", "</thought>"},
-	{"<seed:think>", "</seed:think>"},
-	{"[THINK]", "[/THINK]"},
-	{"<|START_THINKING|>", "<|END_THINKING|>"},
-	{"<|channel>thought", "<channel|>"},
-	{"<|channel|>analysis<|message|>", "<|end|>"},
-	{`<|open|>think<|sep|>`, `<|close|>think<|sep|>`},
-}
+var thinkTags = append(slices.Clip(adapters.ReasoningTags), struct{ Open, End string }{
+	"<|channel|>analysis<|message|>", "<|end|>", // gpt-oss
+})
 
 // opensThink reports whether text, a prompt, ends inside of the model's
 // reasoning. What users write within the prompt does not count: only a tag at
@@ -27,7 +24,7 @@ func opensThink(text, continued string) bool {
 	}
 	text = strings.TrimRightFunc(text, isSpace)
 	for _, tag := range thinkTags {
-		if strings.HasSuffix(text, tag.open) {
+		if strings.HasSuffix(text, tag.Open) {
 			return true
 		}
 	}
@@ -38,7 +35,7 @@ func opensThink(text, continued string) bool {
 func lastTags(text string) (open, end int) {
 	open, end = -1, -1
 	for _, tag := range thinkTags {
-		open, end = max(open, strings.LastIndex(text, tag.open)), max(end, strings.LastIndex(text, tag.end))
+		open, end = max(open, strings.LastIndex(text, tag.Open)), max(end, strings.LastIndex(text, tag.End))
 	}
 	return open, end
 }
