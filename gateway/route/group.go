@@ -64,9 +64,7 @@ func (g *group) take(ctx context.Context, list []*backend) (*backend, error) {
 		if err != nil {
 			return nil, err
 		}
-		now := g.now()
-		if left, _, _ := b.health.rest(now); left <= 0 {
-			b.health.try(now)
+		if b.health.try(g.now()) {
 			return b, nil
 		}
 		b.slots.release() // it has failed meanwhile
@@ -110,8 +108,10 @@ func (g *group) turn(list []*backend) *backend {
 		}
 		next.turn -= total
 		if next.slots.try() {
-			next.health.try(g.now())
-			return next
+			if next.health.try(g.now()) {
+				return next
+			}
+			next.slots.release() // another request tries it
 		}
 		free = slices.DeleteFunc(free, func(b *backend) bool { return b == next })
 	}

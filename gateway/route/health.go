@@ -34,11 +34,27 @@ func (h *health) rest(now time.Time) (left time.Duration, asked bool, last *llm.
 	return h.until.Sub(now), h.asked, h.last
 }
 
-// try is called before an attempt. After a failure it lets the backend rest on,
-// so that only one request finds out whether it is back.
-func (h *health) try(now time.Time) {
+// try is called before an attempt, and reports whether there may be one. After a
+// failure it lets the backend rest on, so that only one request finds out whether
+// it is back.
+func (h *health) try(now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.until.After(now) {
+		return false
+	}
+	h.restOn(now)
+	return true
+}
+
+// force is called before an attempt that is made even though the backend rests.
+func (h *health) force(now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.restOn(now)
+}
+
+func (h *health) restOn(now time.Time) {
 	if h.failed > 0 {
 		h.until, h.asked = now.Add(pause(h.failed)), false
 	}

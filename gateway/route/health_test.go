@@ -63,7 +63,9 @@ func TestOneTries(t *testing.T) {
 	if left, _, _ := h.rest(later); left > 0 {
 		t.Error("it still rests")
 	}
-	h.try(later)
+	if !h.try(later) || h.try(later) {
+		t.Error("not just one may try it")
+	}
 	if left, _, _ := h.rest(later); left != time.Second {
 		t.Errorf("it rests for %v while it is tried", left)
 	}

@@ -164,7 +164,7 @@ func (w *walk) lastResort(ctx context.Context, failure error) (*stream.Stream, e
 		if err := b.slots.acquire(ctx); err != nil {
 			return nil, err
 		}
-		b.health.try(s.now())
+		b.health.force(s.now())
 		answer, err := w.attempt(ctx, s, b)
 		if err == nil || ctx.Err() != nil {
 			return answer, err
