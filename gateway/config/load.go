@@ -105,10 +105,10 @@ var yamlErrorLine = regexp.MustCompile(`^yaml: line (\d+): (.*)`)
 
 // syntax reports an error of the YAML library.
 func (p *parser) syntax(err error) {
-	e := &yamlstrict.Error{Msg: "is no valid YAML: " + err.Error()}
+	e := &yamlstrict.Error{Msg: "is not valid YAML: " + err.Error()}
 	if m := yamlErrorLine.FindStringSubmatch(err.Error()); m != nil {
 		e.Line, _ = strconv.Atoi(m[1])
-		e.Msg = "is no valid YAML: " + m[2]
+		e.Msg = "is not valid YAML: " + m[2]
 	}
 	if strings.Contains(e.Msg, "cannot start any token") {
 		e.Msg += "; lines are indented with spaces, not tabs"

@@ -129,7 +129,7 @@ func (w *walk) attempt(ctx context.Context, s step, b *backend) (*stream.Stream,
 	if w.blames(ctx, s, b, e) {
 		b.health.bad(start, s.now(), e)
 		left, _, _ := b.health.rest(s.now())
-		attrs = append(attrs, "rest", left)
+		attrs = append(attrs, "rest", left.Round(time.Millisecond))
 	}
 	if b.log.Enabled(ctx, slog.LevelDebug) { // it may quote what the client said
 		attrs = append(attrs, "message", e.Message)
