@@ -157,7 +157,7 @@ func (c *cursor) value() []byte {
 	if c.v != yes {
 		return nil
 	}
-	var s scanner
+	s := scanner{shallow: true}
 	rest := c.rest()
 	n, done := 0, false
 	if strings.IndexByte(`{["`, first) >= 0 {
@@ -169,6 +169,10 @@ func (c *cursor) value() []byte {
 			c.v = no
 			return nil
 		}
+	}
+	if s.depth > maxDepth {
+		c.v = no
+		return nil
 	}
 	if !done {
 		c.v = short
@@ -183,6 +187,7 @@ type scanner struct {
 	depth     int
 	inString  bool
 	isEscaped bool
+	shallow   bool // give up beyond maxDepth
 }
 
 // scan returns how much of data belongs to the value, and whether it ends there.
@@ -200,6 +205,9 @@ func (s *scanner) scan(data []byte) (n int, done bool) {
 			s.depth++
 		case c == '}' || c == ']':
 			s.depth--
+		}
+		if s.shallow && s.depth > maxDepth {
+			return i, false
 		}
 		if s.depth <= 0 && !s.inString && !s.isEscaped {
 			return i + 1, true

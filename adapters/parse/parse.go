@@ -29,7 +29,7 @@ const (
 	maxValue = 1 << 20  // an argument that may be JSON; a longer one is a string
 )
 
-// maxDepth bounds the nesting of an argument that is taken for JSON.
+// maxDepth bounds the nesting of what is taken for JSON.
 const maxDepth = 128
 
 // Parser reads the text of one choice. It is used by one goroutine.
@@ -149,7 +149,8 @@ func (p *Parser) arguments(b []byte) {
 	ev.Tool.Arguments = join(p.arena, ev.Tool.Arguments, b)
 }
 
-// join returns a and b as one slice, appended to the arena if it must be.
+// join returns a and b as one slice, appended to the arena if it must be. What is
+// at the arena's end already is not copied again, however often it grows.
 func join(arena *[]byte, a, b []byte) []byte {
 	if len(a) == 0 {
 		return b
@@ -157,7 +158,11 @@ func join(arena *[]byte, a, b []byte) []byte {
 	if len(b) == 0 {
 		return a
 	}
-	start := len(*arena)
-	*arena = append(append(*arena, a...), b...)
+	start := len(*arena) - len(a)
+	if start < 0 || &(*arena)[start] != &a[0] {
+		start = len(*arena)
+		*arena = append(*arena, a...)
+	}
+	*arena = append(*arena, b...)
 	return (*arena)[start:]
 }

@@ -177,3 +177,20 @@ func TestPlainTextAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations, events %v", n, events)
 	}
 }
+
+// A long text full of what only looks like calls costs no more memory than a few
+// copies of it, and its nesting is not followed to the end.
+func TestManyFalseMarkers(t *testing.T) {
+	for _, marker := range []string{"<tool_call>", `<tool_call>{"a":[`, `<tool_call>{"name":"`} {
+		text := strings.Repeat(marker, 1<<17/len(marker))
+		p := New("", "hermes", None).Plan(offering(t), false).NewParser()
+		var arena []byte
+		var got strings.Builder
+		for _, ev := range p.Flush(p.Push(nil, &arena, []byte(text)), &arena) {
+			got.Write(ev.Text)
+		}
+		if got.String() != text || len(arena) > 3*len(text) {
+			t.Errorf("%s: %d bytes of %d came, %d bytes were copied", marker, got.Len(), len(text), len(arena))
+		}
+	}
+}
