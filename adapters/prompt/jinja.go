@@ -65,6 +65,7 @@ type template struct {
 	tools      bool   // it shows the model the tools that are offered
 	reasoning  string // what it calls the reasoning of earlier turns
 	support    [numShapes]support
+	shown      bool // some test rendering had words of its conversation
 }
 
 func compile(src string, o Options) (*template, error) {

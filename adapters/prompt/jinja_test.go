@@ -79,8 +79,26 @@ func TestTemplateErrorsSayWhatAndWhere(t *testing.T) {
 	f(body+"\n{% if true %}", "if")
 	f(body+"{{ 'a,b'.rsplit(',') }}", "rendering a user message")
 	f(body+"{% if messages[0].role == 'system' %}{{ 'a,b'.rsplit(',') }}{% endif %}", "rendering system messages")
-	f("nothing", "does not appear")
+	f("{% for m in messages if m.role != 'user' %}{{ m.content }}{% endfor %}", "does not appear")
 	f("{{ raise_exception('closed today') }}", "closed today")
+}
+
+// BC-093: a template that shows no message at all is its writer's choice.
+func TestTemplateWithoutMessages(t *testing.T) {
+	f := func(src, want string) {
+		t.Helper()
+		template, err := Jinja(src, Options{Fold: true})
+		if err != nil {
+			t.Fatalf("%s: %v", src, err)
+		}
+		got, err := template.Render(&llm.Request{Messages: []llm.Message{{Role: "user", Content: "Hi"}}})
+		if err != nil || got.Prompt.Text() != want {
+			t.Errorf("%s: got %q, %v, want %q", src, got.Prompt.Text(), err, want)
+		}
+	}
+	f(`{{ {"é": 1}|tojson(ensure_ascii=False) }}`, `{"é": 1}`)
+	f(`{%- set m = messages[1:] %}{{ m|length }}`, "0")
+	f(`{% set ns = namespace(n=0) %}{% for m in messages %}{% set ns.n = ns.n + 1 %}{% endfor %}{{ ns.n }}`, "1")
 }
 
 func TestFile(t *testing.T) {

@@ -3,6 +3,7 @@ package prompt
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dragoman/adapters/llm"
@@ -105,7 +106,10 @@ func (t *template) probe() error {
 		}
 		t.support[trial.shape] = s
 	}
-	if t.support[plainUser].never {
+	switch {
+	case !t.shown && t.support[plainUser].dropped: // it only counts messages, say, or ignores them: its writer's choice
+		clear(t.support[:])
+	case t.support[plainUser].never:
 		return errors.New("a user message does not appear in the prompt")
 	}
 	return nil
@@ -121,6 +125,7 @@ func (t *template) try(trial trial) (support, error) {
 		if err != nil {
 			return s, err
 		}
+		t.shown = t.shown || slices.ContainsFunc(trial.words, func(w string) bool { return strings.Contains(text, w) })
 		if containsAll(text, trial.words) {
 			s.level = level
 			return s, nil
