@@ -3,7 +3,6 @@ package adapters
 import (
 	"crypto/rand"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -132,13 +131,4 @@ func CallID(id string) string {
 		return "call_" + rand.Text()
 	}
 	return id
-}
-
-// MaxCalls bounds the tool calls of one choice: far more than anybody needs, and
-// few enough to look one up among them.
-const MaxCalls = 1024
-
-// TooManyCalls returns the error of an answer with more than MaxCalls.
-func TooManyCalls() error {
-	return llm.Upstream(http.StatusBadGateway, "", "The backend called more than %d tools.", MaxCalls)
 }

@@ -5,7 +5,6 @@ import (
 
 	"dragoman/adapters"
 	"dragoman/adapters/frame"
-	"dragoman/adapters/jsonscan"
 	"dragoman/adapters/llm"
 )
 
@@ -20,17 +19,9 @@ var finish = map[string]llm.Finish{
 func (Adapter) Decoder(*llm.Request) adapters.Decoder { return &decoder{} }
 
 type decoder struct {
-	text  []byte // what the events of one frame point into
-	calls []call
+	text  adapters.Texts
+	calls adapters.Calls
 	usage counts
-}
-
-// call is a block that calls a tool of the client's.
-type call struct {
-	block int64  // its index among all blocks
-	input []byte // what it began with, usually {}
-	begun bool   // arguments have been told
-	ended bool
 }
 
 // Decode implements adapters.Decoder. An event's name says no more than the
@@ -55,22 +46,17 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 	case "content_block_delta":
 		dst = d.delta(dst, block, data.Get("delta"))
 	case "content_block_stop":
-		if c := d.find(block); c >= 0 {
-			dst = d.stop(dst, c)
-		}
+		dst = d.calls.End(dst, block)
 	case "message_delta":
 		usage := d.usage.read(data.Get("usage"))
 		word := data.Get("delta.stop_reason").String()
 		if word == "" {
 			return append(dst, llm.Event{Usage: usage}), nil
 		}
-		for c := range d.calls {
-			dst = d.stop(dst, c)
-		}
 		why, err := adapters.FinishWord(word, finish)
-		return append(dst, llm.Event{Finish: why, Usage: usage}), err
+		return append(d.calls.EndAll(dst), llm.Event{Finish: why, Usage: usage}), err
 	case "message_stop":
-		dst = append(dst, llm.Event{Finish: llm.FinishStop}) // means nothing after the reason
+		dst = append(d.calls.EndAll(dst), llm.Event{Finish: llm.FinishStop}) // means nothing after the reason
 	}
 	return dst, nil
 }
@@ -83,13 +69,11 @@ func (d *decoder) start(dst []llm.Event, block int64, b gjson.Result) []llm.Even
 	case "thinking":
 		return append(dst, llm.Event{Reasoning: d.quoted(b.Get("thinking"))})
 	case "tool_use":
-		tool := &llm.ToolDelta{Index: len(d.calls), ID: adapters.CallID(b.Get("id").String()), Name: b.Get("name").String()}
-		input := []byte("{}")
+		input := ""
 		if b.Get("input").IsObject() {
-			input = []byte(b.Get("input").Raw)
+			input = b.Get("input").Raw
 		}
-		d.calls = append(d.calls, call{block: block, input: input})
-		return append(dst, llm.Event{Tool: tool})
+		return d.calls.Begin(dst, block, b.Get("id").String(), b.Get("name").String(), input)
 	}
 	return dst
 }
@@ -101,44 +85,13 @@ func (d *decoder) delta(dst []llm.Event, block int64, delta gjson.Result) []llm.
 	case "thinking_delta":
 		return append(dst, llm.Event{Reasoning: d.quoted(delta.Get("thinking"))})
 	case "input_json_delta":
-		args := d.quoted(delta.Get("partial_json"))
-		if c := d.find(block); c >= 0 && len(args) > 0 {
-			d.calls[c].begun = true
-			return append(dst, llm.Event{Tool: &llm.ToolDelta{Index: c, Arguments: args}})
-		}
+		return d.calls.Add(dst, block, d.quoted(delta.Get("partial_json")))
 	}
 	return dst
 }
 
-// stop ends a call. One without arguments may have told of none.
-func (d *decoder) stop(dst []llm.Event, c int) []llm.Event {
-	call := &d.calls[c]
-	if call.ended {
-		return dst
-	}
-	call.ended = true
-	if call.begun {
-		return dst
-	}
-	return append(dst, llm.Event{Tool: &llm.ToolDelta{Index: c, Arguments: call.input}})
-}
-
-// find returns the number of the call that a block is, -1 if it is none.
-func (d *decoder) find(block int64) int {
-	for i := len(d.calls) - 1; i >= 0; i-- {
-		if d.calls[i].block == block {
-			return i
-		}
-	}
-	return -1
-}
-
 // quoted returns the text of a JSON string.
-func (d *decoder) quoted(value gjson.Result) []byte {
-	from := len(d.text)
-	d.text = jsonscan.AppendUnquoted(d.text, []byte(value.Raw))
-	return d.text[from:]
-}
+func (d *decoder) quoted(value gjson.Result) []byte { return d.text.Unquote([]byte(value.Raw)) }
 
 // counts are what the events have said of usage so far: each says a part, and
 // the last number of a kind holds.

@@ -8,7 +8,6 @@ import (
 
 	"dragoman/adapters"
 	"dragoman/adapters/frame"
-	"dragoman/adapters/jsonscan"
 	"dragoman/adapters/llm"
 )
 
@@ -27,14 +26,8 @@ var statuses = map[string]int{
 func (Adapter) Decoder(*llm.Request) adapters.Decoder { return &decoder{} }
 
 type decoder struct {
-	text  []byte // what the events of one frame point into
-	calls []call
-}
-
-// call is a block that calls a tool.
-type call struct {
-	block int64 // its index among all blocks
-	begun bool  // arguments have been told
+	text  adapters.Texts
+	calls adapters.Calls
 }
 
 // Decode implements adapters.Decoder. Unknown events are passed over.
@@ -48,9 +41,7 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 	switch fr.Event {
 	case "contentBlockStart":
 		if use := data.Get("start.toolUse"); use.IsObject() {
-			tool := &llm.ToolDelta{Index: len(d.calls), ID: adapters.CallID(use.Get("toolUseId").String()), Name: use.Get("name").String()}
-			d.calls = append(d.calls, call{block: block})
-			dst = append(dst, llm.Event{Tool: tool})
+			dst = d.calls.Begin(dst, block, use.Get("toolUseId").String(), use.Get("name").String(), "")
 		}
 	case "contentBlockDelta":
 		return d.delta(dst, block, data.Get("delta")), nil
@@ -78,14 +69,7 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 
 func (d *decoder) delta(dst []llm.Event, block int64, delta gjson.Result) []llm.Event {
 	dst = append(dst, llm.Event{Text: d.quoted(delta.Get("text")), Reasoning: d.quoted(delta.Get("reasoningContent.text"))})
-	args := d.quoted(delta.Get("toolUse.input"))
-	for i := len(d.calls) - 1; i >= 0 && len(args) > 0; i-- {
-		if d.calls[i].block == block {
-			d.calls[i].begun = true
-			return append(dst, llm.Event{Tool: &llm.ToolDelta{Index: i, Arguments: args}})
-		}
-	}
-	return dst
+	return d.calls.Add(dst, block, d.quoted(delta.Get("toolUse.input")))
 }
 
 // stop ends the answer; usage is still to come. Calls that have told of no
@@ -94,21 +78,13 @@ func (d *decoder) stop(dst []llm.Event, word string) ([]llm.Event, error) {
 	if strings.HasPrefix(word, "malformed_") {
 		return dst, adapters.Failure(http.StatusBadGateway, "The backend broke its answer off ("+word+").")
 	}
-	for i := range d.calls {
-		if !d.calls[i].begun {
-			dst = append(dst, llm.Event{Tool: &llm.ToolDelta{Index: i, Arguments: []byte("{}")}})
-		}
-	}
+	dst = d.calls.EndAll(dst)
 	why, err := adapters.FinishWord(word, finish)
 	return append(dst, llm.Event{Finish: why}), err
 }
 
 // quoted returns the text of a JSON string.
-func (d *decoder) quoted(value gjson.Result) []byte {
-	from := len(d.text)
-	d.text = jsonscan.AppendUnquoted(d.text, []byte(value.Raw))
-	return d.text[from:]
-}
+func (d *decoder) quoted(value gjson.Result) []byte { return d.text.Unquote([]byte(value.Raw)) }
 
 // readUsage reads the counts. Input that was read from or written to a cache is
 // counted apart.

@@ -8,7 +8,6 @@ import (
 
 	"dragoman/adapters"
 	"dragoman/adapters/frame"
-	"dragoman/adapters/jsonscan"
 	"dragoman/adapters/llm"
 )
 
@@ -24,13 +23,8 @@ var failures = map[string]int{"ERROR": http.StatusBadGateway, "TIMEOUT": http.St
 func (Adapter) Decoder(*llm.Request) adapters.Decoder { return &decoder{} }
 
 type decoder struct {
-	text  []byte // what the events of one frame point into
-	calls []call
-}
-
-type call struct {
-	index int64 // as the API numbers it
-	begun bool  // arguments have been told
+	text  adapters.Texts
+	calls adapters.Calls
 }
 
 // Decode implements adapters.Decoder. Citations and unknown events are passed
@@ -50,17 +44,10 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 		return append(dst, llm.Event{Reasoning: d.quoted(message.Get("tool_plan"))}), nil
 	case "tool-call-start":
 		object := message.Get("tool_calls")
-		tool := &llm.ToolDelta{Index: len(d.calls), ID: adapters.CallID(object.Get("id").String()), Name: object.Get("function.name").String()}
-		tool.Arguments = d.quoted(object.Get("function.arguments"))
-		d.calls = append(d.calls, call{index: index, begun: len(tool.Arguments) > 0})
-		return append(dst, llm.Event{Tool: tool}), nil
+		dst = d.calls.Begin(dst, index, object.Get("id").String(), object.Get("function.name").String(), "")
+		return d.calls.Add(dst, index, d.quoted(object.Get("function.arguments"))), nil
 	case "tool-call-delta":
-		args := d.quoted(message.Get("tool_calls.function.arguments"))
-		if c := d.find(index); c >= 0 && len(args) > 0 {
-			d.calls[c].begun = true
-			return append(dst, llm.Event{Tool: &llm.ToolDelta{Index: c, Arguments: args}}), nil
-		}
-		return dst, nil
+		return d.calls.Add(dst, index, d.quoted(message.Get("tool_calls.function.arguments"))), nil
 	case "message-end":
 		return d.end(dst, data.Get("delta"))
 	case "":
@@ -77,11 +64,7 @@ func (d *decoder) end(dst []llm.Event, delta gjson.Result) ([]llm.Event, error) 
 	if status := failures[word]; status != 0 {
 		return dst, adapters.Failure(status, cmp.Or(delta.Get("error").String(), "The backend broke its answer off ("+word+")."))
 	}
-	for c := range d.calls {
-		if !d.calls[c].begun {
-			dst = append(dst, llm.Event{Tool: &llm.ToolDelta{Index: c, Arguments: []byte("{}")}})
-		}
-	}
+	dst = d.calls.EndAll(dst)
 	why, err := adapters.FinishWord(word, finish)
 	ev := llm.Event{Finish: why}
 	if tokens := delta.Get("usage.tokens"); tokens.IsObject() {
@@ -95,19 +78,5 @@ func (d *decoder) end(dst []llm.Event, delta gjson.Result) ([]llm.Event, error) 
 	return append(dst, ev), err
 }
 
-// find returns the number of the call with that index, -1 if there is none.
-func (d *decoder) find(index int64) int {
-	for i := len(d.calls) - 1; i >= 0; i-- {
-		if d.calls[i].index == index {
-			return i
-		}
-	}
-	return -1
-}
-
 // quoted returns the text of a JSON string.
-func (d *decoder) quoted(value gjson.Result) []byte {
-	from := len(d.text)
-	d.text = jsonscan.AppendUnquoted(d.text, []byte(value.Raw))
-	return d.text[from:]
-}
+func (d *decoder) quoted(value gjson.Result) []byte { return d.text.Unquote([]byte(value.Raw)) }

@@ -7,7 +7,6 @@ import (
 
 	"dragoman/adapters"
 	"dragoman/adapters/frame"
-	"dragoman/adapters/jsonscan"
 	"dragoman/adapters/llm"
 )
 
@@ -37,8 +36,8 @@ func (Adapter) Decoder(req *llm.Request) adapters.Decoder {
 
 type decoder struct {
 	choices int
-	calls   []int  // how many calls each choice has made
-	text    []byte // what the events of one frame point into
+	calls   []int // how many calls each choice has made
+	text    adapters.Texts
 }
 
 // Decode implements adapters.Decoder. Errors come as JSON outside of events,
@@ -76,9 +75,7 @@ func (d *decoder) candidate(dst []llm.Event, c gjson.Result) ([]llm.Event, error
 		choice = 0
 	}
 	for _, part := range c.Get("content.parts").Array() {
-		from := len(d.text)
-		d.text = jsonscan.AppendUnquoted(d.text, []byte(part.Get("text").Raw))
-		text := d.text[from:]
+		text := d.text.Unquote([]byte(part.Get("text").Raw))
 		switch call := part.Get("functionCall"); {
 		case call.IsObject():
 			dst = append(dst, llm.Event{Choice: choice, Tool: d.call(choice, call)})
