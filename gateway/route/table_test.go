@@ -91,14 +91,14 @@ func TestNewNamesWhatItCannotBuild(t *testing.T) {
 		Adapters: map[string]adapters.Adapter{"it": newDialect(adapters.Traits{})},
 		Models: []config.Model{
 			{Name: "a", Path: "models.a", Backends: []config.Backend{{Adapter: "it", Template: "broken.jinja", TemplateFile: "testdata/broken.jinja"}}},
-			{Name: "b", Path: "models.b", Backends: []config.Backend{{Adapter: "it", Template: "deaf.jinja", TemplateFile: "testdata/deaf.jinja"}}},
+			{Name: "b", Path: "models.b", Backends: []config.Backend{{Adapter: "it", Template: "refuses.jinja", TemplateFile: "testdata/refuses.jinja"}}},
 		},
 	}
 	_, err := New(c, Options{})
 	if err == nil {
 		t.Fatal("templates that cannot work were taken")
 	}
-	for _, want := range []string{"models.a.template: ", "broken.jinja", "models.b.template: ", "deaf.jinja"} {
+	for _, want := range []string{"models.a.template: ", "broken.jinja", "models.b.template: ", "refuses.jinja"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in: %v", want, err)
 		}
