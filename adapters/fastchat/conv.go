@@ -23,6 +23,10 @@ type conv struct {
 	Sep2           string     `json:"sep2"`
 	StopStr        stringList `json:"stop_str"`
 	StopTokenIDs   []int      `json:"stop_token_ids"`
+
+	// SystemMessageVision is read for its presence: FastChat has it since June
+	// 2024, so that SepStyle is a number of today.
+	SystemMessageVision *string `json:"system_message_vision"`
 }
 
 // turn is one message of a conversation. An empty text is a turn that the model
@@ -95,9 +99,8 @@ type template struct {
 }
 
 // Render implements adapters.Template as FastChat's own API server does it,
-// except that no message is forgotten: it joins several system messages, and
-// where the template has no place for them puts them in front of what the user
-// says. A worker takes one string, so what a client writes can become control
+// except that it joins several system messages, and where the template has no
+// place for them puts them in front of what the user says. A worker takes one string, so what a client writes can become control
 // tokens there.
 func (t *template) Render(req *llm.Request) (adapters.Rendered, error) {
 	system := t.SystemMessage
@@ -119,7 +122,7 @@ func (t *template) Render(req *llm.Request) (adapters.Rendered, error) {
 		}
 	}
 	turns = append(turns, turn{role: t.Roles[1]})
-	if asked && !t.placesSystem {
+	if system != "" && asked && !t.placesSystem {
 		turns = t.fold(turns, system)
 		system = t.SystemMessage
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,10 +26,12 @@ func load(t *testing.T, reply string) (adapters.Template, error) {
 	}, "m")
 }
 
-// The prompts in testdata/conv are what FastChat's own Conversation class
-// (commit 0e6d3e4b) makes of the same templates and messages.
+// The prompts are what FastChat's own Conversation class makes of the same
+// templates and messages: in testdata/conv that of commit 0e6d3e4b, in
+// testdata/conv-0.2.36 that of the last release, whose numbers are others
+// (testdata/conv.py).
 func TestPromptsAreThoseOfFastChat(t *testing.T) {
-	paths, _ := filepath.Glob("testdata/conv/*.json")
+	paths, _ := filepath.Glob("testdata/conv*/*.json")
 	if len(paths) == 0 {
 		t.Fatal("no cases")
 	}
@@ -69,9 +72,10 @@ func reply(name string, style string, rest string) string {
 }
 
 func TestStylesByName(t *testing.T) {
+	rest := ""
 	f := func(name, style, want string) {
 		t.Helper()
-		template, err := load(t, reply(name, style, ""))
+		template, err := load(t, reply(name, style, rest))
 		if want == "" {
 			if err == nil || !strings.Contains(err.Error(), "template:") || !strings.Contains(err.Error(), "sep_style "+style) {
 				t.Errorf("%s, %s: %v", name, style, err)
@@ -89,20 +93,41 @@ func TestStylesByName(t *testing.T) {
 	}
 	chatml, llama3 := "U\nx<e>\nA\n", "<|begin_of_text|><|start_header_id|>U<|end_header_id|>\n\nx<|eot_id|><|start_header_id|>A<|end_header_id|>\n\n"
 	gemma := "<bos><start_of_turn>U\nx<e><start_of_turn>A\n"
+	glm, intern := "[Round 1]<e>U：x<e>A：", "<s>U:x<e>\nA:"
 	f("llama-3", "8", llama3)
-	f("chatglm2", "8", "")
+	f("chatglm2", "8", glm)
+	f("chatglm2", "9", glm)
 	f("qwen-7b-chat", "9", chatml)
-	f("chatglm2", "9", "")
-	f("mine", "9", "")
 	f("qwen-7b-chat", "10", chatml)
-	f("internlm-chat", "10", "")
+	f("internlm-chat", "10", intern)
+	f("internlm-chat", "11", intern)
+	f("metamath", "18", "U:\nx<e>A: ")
+	f("yuan2", "19", "x<e>")
+	f("yuan2", "20", "x<e>")
 	f("gemma", "20", gemma)
-	f("yuan2", "20", "")
 	f("gemma", "21", gemma)
-	f("cllm", "21", "")
-	for _, style := range []string{"-1", "0", "11", "13", "16", "19", "22", "23", "24"} {
+	f("cllm", "20", "<e>U: x<e>A:")
+	f("cllm", "21", "<e>U: x<e>A:")
+	f("cllm", "22", "<e>U: x<e>A:")
+	f("gemini", "22", "\nU: x\nA:")
+	// A name of FastChat's with a number that it never had.
+	for name, style := range map[string]string{"llama-3": "10", "yuan2": "18", "phoenix": "12", "gemma": "22", "cllm": "23"} {
+		f(name, style, "")
+	}
+	// A template of somebody's own: by number alone.
+	f("mine", "8", llama3)
+	f("mine", "10", chatml)
+	f("mine", "21", gemma)
+	f("mine", "23", "\nU: x\nA:")
+	for _, style := range []string{"-1", "0", "9", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "22", "24", "1000"} {
 		f("mine", style, "")
 	}
+	// A worker of a version that says so.
+	rest = `,"system_message_vision":""`
+	f("mine", "9", "[Round 0]<e>U：x<e>A：")
+	f("mine", "11", intern)
+	f("mine", "13", "U: x\n\nA:")
+	f("mine", "24", "")
 }
 
 func TestRenderForgetsNothing(t *testing.T) {
@@ -132,6 +157,7 @@ func TestRenderForgetsNothing(t *testing.T) {
 	fixed := strings.Replace(reply("t", "4", ""), "{system_message}", "Fixed. ", 1)
 	f(fixed, messages("user", "x"), "Fixed. Ux<e>A")
 	f(fixed, messages("system", "s", "assistant", "y"), "Fixed. Us<e>Ay<e>A")
+	f(reply("gemma", "21", ""), messages("system", "", "user", "x"), "<bos><start_of_turn>U\nx<e><start_of_turn>A\n")
 }
 
 func TestRenderGivesStops(t *testing.T) {
@@ -188,6 +214,10 @@ func TestTemplateErrors(t *testing.T) {
 func FuzzTemplate(f *testing.F) {
 	f.Add(reply("t", "2", ""))
 	f.Add(reply("gemma", "21", `,"messages":[["U","x"]]`))
+	for n := range 25 {
+		f.Add(reply("t", strconv.Itoa(n), `,"system_message_vision":null,"messages":[["U","x\r\n\n"],["A",null]]`))
+		f.Add(reply("t", strconv.Itoa(n), `,"system_message_vision":""`))
+	}
 	f.Fuzz(func(t *testing.T, answer string) {
 		ask := func(context.Context, adapters.Call) ([]byte, error) { return []byte(answer), nil }
 		template, err := Adapter{}.Template(t.Context(), ask, "m")

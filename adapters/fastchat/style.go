@@ -5,138 +5,96 @@ import (
 	"strings"
 )
 
-// script is what a style lays out: the system text as the template words it,
-// whether there was nothing to word, and the turns, of which the last is open.
-type script struct {
-	system     string
-	bareSystem bool
-	turns      []turn
-}
-
-// style lays out a conversation. FastChat calls it a separator style.
-type style func(c *conv, s script) string
-
-// chatml are the templates that have FastChat's CHATML style by name. Styles
-// are sent as numbers, and the one that came with Llama 3 (2024-04-23) moved
-// all behind it by one.
-var chatml = []string{
-	"Nous-Hermes-2-Mixtral-8x7B-DPO", "OpenHermes-2.5-Mistral-7B", "TinyLlama", "Yi-34b-chat", "catppt",
-	"dolphin-2.2.1-mistral-7b", "lemur-70b-chat", "llava-chatml", "mistral-7b-openorca", "mpt-30b-chat",
-	"mpt-7b-chat", "orca-2", "qwen-7b-chat", "starchat", "zephyr",
+// styles are FastChat's separator styles under the numbers that they have in
+// fastchat/conversation.py since Llama 3 (2024-04-23), and the templates that
+// have them by name.
+var styles = [...]struct {
+	style
+	templates []string
+}{
+	1: {style: layout{start: systemSep, mark: ": ", open: ":", after: sep}.render},           // ADD_COLON_SINGLE
+	2: {style: colonTwo.render},                                                              // ADD_COLON_TWO
+	3: {style: layout{start: systemSep, mark: ": ", open: ": ", after: sep}.render},          // ADD_COLON_SPACE_SINGLE
+	4: {style: layout{start: system, after: sep}.render},                                     // NO_COLON_SINGLE
+	5: {style: layout{start: system, after: eitherSep}.render},                               // NO_COLON_TWO
+	6: {style: layout{start: systemSepOrNothing, mark: "\n", open: "\n", after: sep}.render}, // ADD_NEW_LINE_SINGLE
+	7: {style: llama2},                                                                       // LLAMA2
+	8: {llama3, []string{"llama-3"}},                                                         // LLAMA3
+	9: {chatGLM, []string{"chatglm", "chatglm2"}},                                            // CHATGLM
+	10: { // CHATML
+		layout{start: systemSepLineOrNothing, mark: "\n", open: "\n", after: sepLine}.render,
+		[]string{
+			"Nous-Hermes-2-Mixtral-8x7B-DPO", "OpenHermes-2.5-Mistral-7B", "TinyLlama", "Yi-34b-chat", "catppt",
+			"dolphin-2.2.1-mistral-7b", "lemur-70b-chat", "llava-chatml", "mistral-7b-openorca", "mpt-30b-chat",
+			"mpt-7b-chat", "orca-2", "qwen-7b-chat", "starchat", "zephyr",
+		},
+	},
+	11: {chatIntern, []string{"internlm-chat"}}, // CHATINTERN
+	12: { // DOLLY
+		layout{start: system, mark: ":\n", open: ":\n", after: dollySep}.render,
+		[]string{"dolly_v2", "vigogne_instruct"},
+	},
+	13: {rwkv, []string{"rwkv", "falcon"}}, // RWKV
+	14: { // PHOENIX
+		layout{start: system, mark: ": <s>", open: ": <s>", after: always("</s>")}.render,
+		[]string{"phoenix", "ReaLM-7b-v1"},
+	},
+	15: { // ROBIN
+		layout{start: systemSep, mark: ":\n", open: ":\n", after: sep}.render,
+		[]string{"Robin", "tigerbot"},
+	},
+	16: { // FALCON_CHAT
+		layout{start: systemSepIfMessage, mark: ": ", open: ":", after: sep}.render,
+		[]string{"falcon-chat", "openchat_3.5", "tenyxchat"},
+	},
+	17: {layout{start: systemIfMessage, mark: "\n", after: always("")}.render, []string{"chatglm3"}},       // CHATGLM3
+	18: {layout{start: system, mark: ": ", open: ":", after: eitherSep}.render, []string{"deepseek-chat"}}, // DEEPSEEK_CHAT
+	19: {metaMath, []string{"metamath"}},                                                                   // METAMATH
+	20: {yuan2, []string{"yuan2"}},                                                                         // YUAN2
+	21: {gemma, []string{"gemma"}},                                                                         // GEMMA
+	22: {cllm, []string{"cllm"}},                                                                           // CLLM
+	23: { // DEFAULT
+		layout{start: systemLine, mark: ": ", open: ":", after: always("\n")}.render,
+		[]string{
+			"api_based_default", "bard", "chatgpt", "claude-3-5-sonnet-20240620", "claude-3-5-sonnet-20240620-v2",
+			"claude-3-haiku-20240307", "claude-3-opus-20240229", "claude-3-sonnet-20240229", "gemini",
+			"gemini-1.5-pro", "gemini-1.5-pro-002-test-sp", "gemini-dev", "gpt-4-turbo-2024-04-09", "gpt-mini",
+			"grok-2", "grok-2-mini", "meta-llama-3.1", "meta-llama-3.1-sp", "pplxai", "reka", "steerlm",
+		},
+	},
 }
 
 // style returns how c is laid out, nil if that is not known here, and whether
-// there is a place for a system text. The numbers are those of
-// fastchat/conversation.py since July 2023.
+// there is a place for a system text.
 func (c *conv) style() (render style, placesSystem bool) {
-	placesSystem = strings.Contains(c.SystemTemplate, systemPlace)
-	switch n := c.SepStyle; {
-	case n >= 1 && n <= 7:
-		return [...]style{
-			1: colonSingle, 2: colonTwo, 3: colonSpaceSingle, 4: noColonSingle, 5: noColonTwo, 6: newLineSingle, 7: llama2,
-		}[n], placesSystem
-	case n == 8 && !strings.HasPrefix(c.Name, "chatglm"): // CHATGLM before Llama 3
-		return llama3, placesSystem
-	case n == 9 && slices.Contains(chatml, c.Name), // CHATGLM since Llama 3
-		n == 10 && c.Name != "internlm-chat": // CHATINTERN before
-		return chatML, placesSystem
-	case n == 21 && c.Name != "cllm", n == 20 && c.Name == "gemma": // CLLM before; YUAN2 since
-		return gemma, false
+	n := c.styleNumber()
+	if n < 1 || n >= len(styles) {
+		return nil, false
 	}
-	return nil, false
+	return styles[n].style, n != 21 && strings.Contains(c.SystemTemplate, systemPlace)
 }
 
-// lay lays out every turn behind start: with filled, the open ones with open.
-func (s script) lay(start string, filled func(i int, t turn) string, open func(i int, t turn) string) string {
-	var b strings.Builder
-	b.WriteString(start)
-	for i, t := range s.turns {
-		if t.text == "" {
-			b.WriteString(open(i, t))
-		} else {
-			b.WriteString(filled(i, t))
+// styleNumber returns the number that c's style has today, 0 if that cannot be
+// told. A worker sends the number of its own version: since July 2023 those
+// from 1 to 7 have stayed, and Llama 3 moved all behind it by one. A template
+// of FastChat's own has the same style in each version; for others the number
+// has to do, where it can hardly mean two things.
+func (c *conv) styleNumber() int {
+	if c.SepStyle <= 7 || c.SystemMessageVision != nil {
+		return c.SepStyle
+	}
+	for n, s := range styles {
+		if !slices.Contains(s.templates, c.Name) {
+			continue
 		}
-	}
-	return b.String()
-}
-
-// after returns what follows turn i in styles with two separators.
-func (c *conv) after(i int) string {
-	if i%2 == 0 {
-		return c.Sep
-	}
-	return c.Sep2
-}
-
-func roleThen(s string) func(int, turn) string {
-	return func(_ int, t turn) string { return t.role + s }
-}
-
-func colonSingle(c *conv, s script) string {
-	return s.lay(s.system+c.Sep, func(_ int, t turn) string { return t.role + ": " + t.text + c.Sep }, roleThen(":"))
-}
-
-func colonTwo(c *conv, s script) string {
-	return s.lay(s.system+c.Sep, func(i int, t turn) string { return t.role + ": " + t.text + c.after(i) }, roleThen(":"))
-}
-
-func colonSpaceSingle(c *conv, s script) string {
-	return s.lay(s.system+c.Sep, func(_ int, t turn) string { return t.role + ": " + t.text + c.Sep }, roleThen(": "))
-}
-
-func noColonSingle(c *conv, s script) string {
-	return s.lay(s.system, func(_ int, t turn) string { return t.role + t.text + c.Sep }, roleThen(""))
-}
-
-func noColonTwo(c *conv, s script) string {
-	return s.lay(s.system, func(i int, t turn) string { return t.role + t.text + c.after(i) }, roleThen(""))
-}
-
-func newLineSingle(c *conv, s script) string {
-	return s.lay(s.opening(c.Sep), func(_ int, t turn) string { return t.role + "\n" + t.text + c.Sep }, roleThen("\n"))
-}
-
-func chatML(c *conv, s script) string {
-	return s.lay(s.opening(c.Sep+"\n"), func(_ int, t turn) string { return t.role + "\n" + t.text + c.Sep + "\n" }, roleThen("\n"))
-}
-
-// opening is the system text with sep behind it, or nothing at all.
-func (s script) opening(sep string) string {
-	if s.system == "" {
-		return ""
-	}
-	return s.system + sep
-}
-
-// llama2 names turns by their position, not by who speaks; the first one's tag
-// belongs to the system text.
-func llama2(c *conv, s script) string {
-	start := s.system
-	if s.bareSystem {
-		start = "[INST] "
-	}
-	return s.lay(start, func(i int, t turn) string {
-		if i == 0 {
-			return t.text + " "
+		if c.SepStyle == n || c.SepStyle == n-1 || c.SepStyle == n-2 && c.Name == "cllm" { // Gemma moved it, too
+			return n
 		}
-		return c.Roles[i%2] + " " + t.text + c.after(i)
-	}, func(i int, _ turn) string { return c.Roles[i%2] })
-}
-
-func llama3(_ *conv, s script) string {
-	start := "<|begin_of_text|>"
-	if !s.bareSystem {
-		start += s.system
+		return 0
 	}
-	header := func(t turn) string { return "<|start_header_id|>" + t.role + "<|end_header_id|>\n\n" }
-	return s.lay(start, func(_ int, t turn) string {
-		return header(t) + strings.TrimSpace(t.text) + "<|eot_id|>"
-	}, func(_ int, t turn) string { return header(t) })
-}
-
-// gemma has no place for a system text.
-func gemma(c *conv, s script) string {
-	return s.lay("<bos>", func(_ int, t turn) string {
-		return "<start_of_turn>" + t.role + "\n" + t.text + c.Sep
-	}, func(_ int, t turn) string { return "<start_of_turn>" + t.role + "\n" })
+	switch c.SepStyle {
+	case 8, 10, 21, 23: // of one model alone, or nothing, in versions before
+		return c.SepStyle
+	}
+	return 0
 }
