@@ -20,6 +20,7 @@ import (
 type upload struct {
 	read   int64
 	begun  time.Time
+	ended  bool // the body was read to its end
 	failed bool // the rest of the connection's bytes means nothing any more
 }
 
@@ -113,6 +114,7 @@ func (r *request) readUntil(deadline time.Time, p []byte) (int, error) {
 	}
 	n, err := body.Read(p)
 	u.read += int64(n)
+	u.ended = u.ended || err == io.EOF
 	u.failed = u.failed || err != nil && err != io.EOF
 	return n, err
 }
@@ -123,12 +125,12 @@ func (r *request) discardBody() bool {
 	if r.upload.failed || r.tooLarge() || int64(r.ctx.Request.Header.ContentLength())-r.upload.read > drainAtMost {
 		return false
 	}
+	if r.upload.ended || r.ctx.RequestBodyStream() == nil {
+		return true
+	}
 	deadline := time.Now().Add(min(drainFor, r.s.o.BodyTimeout))
-	var buf []byte
+	buf := make([]byte, 16<<10)
 	for left := drainAtMost; left > 0; {
-		if buf == nil {
-			buf = make([]byte, 16<<10)
-		}
 		n, err := r.readUntil(deadline, buf)
 		if err != nil {
 			return err == io.EOF
