@@ -38,6 +38,9 @@ clients: build ## real OpenAI clients of today and of 2023, in Python and Node.j
 	test/clients/setup.sh
 	go test -tags clients -count=1 -v ./test/clients
 
+real: build ## real servers behind the gateway: FastChat, llama-server, vLLM ... (half an hour at first)
+	test/real/run.sh
+
 templates: ## chat templates of the public, against what Python makes of them (npm)
 	go test -count=1 -tags templates ./adapters/prompt
 
@@ -55,8 +58,8 @@ stories: ## train the built-in model anew (Debian, about an hour)
 
 lint: ## gofumpt, go vet, staticcheck
 	@test -z "$$($(TOOL) gofumpt -l adapters engine gateway test)" || { $(TOOL) gofumpt -l adapters engine gateway test; echo 'run make fmt'; exit 1; }
-	go vet -tags 'llama clients templates' ./...
-	$(TOOL) staticcheck -tags llama,clients,templates ./...
+	go vet -tags 'llama clients real templates' ./...
+	$(TOOL) staticcheck -tags llama,clients,real,templates ./...
 
 fmt: ## format the Go code
 	$(TOOL) gofumpt -w adapters engine gateway test
@@ -71,4 +74,4 @@ cross: ## vet and build for macOS and Windows
 clean: ## remove what was built
 	rm -rf bin
 
-.PHONY: help run build build-gateway build-engine libs test race clients templates fuzz bench stories lint fmt cross clean
+.PHONY: help run build build-gateway build-engine libs test race clients real templates fuzz bench stories lint fmt cross clean

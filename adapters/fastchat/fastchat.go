@@ -70,9 +70,12 @@ func (Adapter) Request(req *llm.Request) (adapters.Call, error) {
 }
 
 // Decoder implements adapters.Adapter.
-func (Adapter) Decoder(*llm.Request) adapters.Decoder { return &decoder{} }
+func (Adapter) Decoder(req *llm.Request) adapters.Decoder { return &decoder{maxTokens: req.MaxTokens} }
 
-type decoder struct{ text jsonscan.Growing }
+type decoder struct {
+	text      jsonscan.Growing
+	maxTokens int64
+}
 
 // Decode implements adapters.Decoder.
 func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
@@ -117,6 +120,11 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 		if ev.Finish, err = adapters.FinishWord(word, nil); err != nil {
 			return dst, err
 		}
+	}
+	// Workers that run on transformers give the number of the last token, from
+	// 0: one too low, unless that token is the end.
+	if ev.Finish == llm.FinishLength && int64(ev.Usage.Completion) == d.maxTokens-1 {
+		ev.Usage.Completion++
 	}
 	return append(dst, ev), nil
 }

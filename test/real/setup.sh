@@ -1,0 +1,68 @@
+#!/bin/bash
+# Installs the servers below bin/real: setup.sh [NAME...], all without a name.
+# Does nothing where all is in place. Needs Debian's packages, Python, npm and
+# Go; a server that cannot be had fails here and its test then says so.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+out=$here/../../bin/real
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONWARNINGS=ignore
+
+debian() { # debian PACKAGE...: those that are missing
+	local missing=()
+	for p in "$@"; do
+		dpkg -s "$p" >/dev/null 2>&1 || missing+=("$p")
+	done
+	[ ${#missing[@]} = 0 ] || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}"; }
+}
+
+# venv NAME PYTHON [OPTION]: an environment with the packages of python/NAME.txt,
+# and those of python/NAME-nodeps.txt without what they ask for.
+venv() {
+	local name=$1 python=$2
+	shift 2
+	cat "$here/python/$name"*.txt >"$out/$name.wanted"
+	if cmp -s "$out/$name.wanted" "$out/$name/installed.txt"; then return; fi
+	rm -rf "${out:?}/$name/venv"
+	"$python" -m venv "$@" "$out/$name/venv"
+	nice "$out/$name/venv/bin/pip" install --quiet -r "$here/python/$name.txt"
+	if [ -f "$here/python/$name-nodeps.txt" ]; then
+		nice "$out/$name/venv/bin/pip" install --quiet --no-deps -r "$here/python/$name-nodeps.txt"
+	fi
+	mv "$out/$name.wanted" "$out/$name/installed.txt"
+}
+
+# Debian's torch is small and knows no GPU. peft refuses it, as it calls itself
+# 1.13.0a0, though all works.
+fastchat() {
+	debian python3-torch python3-venv
+	venv fastchat /usr/bin/python3 --system-site-packages
+	if ! cmp -s "$here/model.py" "$out/reciter/model.py"; then
+		"$out/fastchat/venv/bin/python" "$here/model.py" "$out/reciter"
+		cp "$here/model.py" "$out/reciter/"
+	fi
+}
+
+# node-llama-cpp brings llama.cpp's source as a git bundle; the version is that
+# of the libraries of engine/lib.
+llamacpp() {
+	debian cmake ninja-build g++ git
+	local version
+	version=$(sed -n 's|.*"@node-llama-cpp/linux-x64": "\(.*\)".*|\1|p' "$here/../../engine/lib/package.json")
+	if [ -x "$out/llamacpp/$version/bin/llama-server" ]; then return; fi
+	rm -rf "$out/llamacpp" && mkdir -p "$out/llamacpp/$version"
+	cd "$out/llamacpp"
+	npm pack --silent "node-llama-cpp@$version" >/dev/null
+	tar -xzf node-llama-cpp-*.tgz package/llama/gitRelease.bundle
+	git clone --quiet package/llama/gitRelease.bundle source
+	cmake -S source -B "$version" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DLLAMA_OPENSSL=OFF \
+		-DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_UI=OFF -DLLAMA_USE_PREBUILT_UI=OFF >cmake.log
+	nice ninja -C "$version" llama-server >ninja.log
+	rm -rf source package node-llama-cpp-*.tgz
+}
+
+if [ $# = 0 ]; then set -- fastchat llamacpp; fi
+for name in "$@"; do
+	(cd "$out" && "$name")
+done

@@ -1,0 +1,105 @@
+//go:build real
+
+package real
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+	"testing"
+)
+
+// tap stands between the gateway and a server and keeps the last exchange on
+// each path.
+type tap struct {
+	*httptest.Server
+	mu   sync.Mutex
+	last map[string]*exchange
+}
+
+// exchange is one call, as far as it came.
+type exchange struct {
+	status        int
+	sent, answer  bytes.Buffer
+	reachedTheEnd bool
+}
+
+func newTap(t *testing.T, server string) *tap {
+	t.Helper()
+	target, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tp := &tap{last: map[string]*exchange{}}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		FlushInterval:  -1,
+		ModifyResponse: tp.listen,
+		ErrorHandler:   func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	}
+	tp.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e := &exchange{}
+		body, _ := io.ReadAll(r.Body)
+		e.sent.Write(body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		tp.mu.Lock()
+		tp.last[r.URL.Path] = e
+		tp.mu.Unlock()
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		tp.Server.CloseClientConnections()
+		tp.Server.Close()
+	})
+	return tp
+}
+
+func (tp *tap) listen(res *http.Response) error {
+	tp.mu.Lock()
+	defer tp.mu.Unlock()
+	e := tp.last[res.Request.URL.Path]
+	e.status = res.StatusCode
+	res.Body = &listener{res.Body, tp, e}
+	return nil
+}
+
+type listener struct {
+	io.ReadCloser
+	tap *tap
+	e   *exchange
+}
+
+// Read implements io.Reader.
+func (l *listener) Read(p []byte) (int, error) {
+	n, err := l.ReadCloser.Read(p)
+	l.tap.mu.Lock()
+	defer l.tap.mu.Unlock()
+	l.e.answer.Write(p[:n])
+	l.e.reachedTheEnd = err == io.EOF
+	return n, err
+}
+
+// sent returns the body of the last call of path.
+func (tp *tap) sent(path string) string {
+	tp.mu.Lock()
+	defer tp.mu.Unlock()
+	if e := tp.last[path]; e != nil {
+		return e.sent.String()
+	}
+	return ""
+}
+
+// answer returns the server's last bytes on path, and whether they ended as an
+// answer with status 200 should.
+func (tp *tap) answer(path string) ([]byte, bool) {
+	tp.mu.Lock()
+	defer tp.mu.Unlock()
+	if e := tp.last[path]; e != nil {
+		return bytes.Clone(e.answer.Bytes()), e.status == http.StatusOK && e.reachedTheEnd
+	}
+	return nil, false
+}
