@@ -45,7 +45,8 @@ fastchat() {
 }
 
 # node-llama-cpp brings llama.cpp's source as a git bundle; the version is that
-# of the libraries of engine/lib.
+# of the libraries of engine/lib. What a compiler takes for this machine's own
+# instructions is refused by some virtual ones.
 llamacpp() {
 	debian cmake ninja-build g++ git
 	local version
@@ -57,7 +58,7 @@ llamacpp() {
 	tar -xzf node-llama-cpp-*.tgz package/llama/gitRelease.bundle
 	git clone --quiet package/llama/gitRelease.bundle source
 	cmake -S source -B "$version" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DLLAMA_OPENSSL=OFF \
-		-DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_UI=OFF -DLLAMA_USE_PREBUILT_UI=OFF >cmake.log
+		-DGGML_NATIVE=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_UI=OFF -DLLAMA_USE_PREBUILT_UI=OFF >cmake.log
 	nice ninja -C "$version" llama-server >ninja.log
 	rm -rf source package node-llama-cpp-*.tgz
 }

@@ -36,7 +36,7 @@ func newTap(t *testing.T, server string) *tap {
 	}
 	tp := &tap{last: map[string]*exchange{}}
 	proxy := &httputil.ReverseProxy{
-		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(target); repeatable(r.Out) },
 		FlushInterval:  -1,
 		ModifyResponse: tp.listen,
 		ErrorHandler:   func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
@@ -56,6 +56,18 @@ func newTap(t *testing.T, server string) *tap {
 		tp.Server.Close()
 	})
 	return tp
+}
+
+// repeatable lets the request be sent again where a kept connection turns out to
+// be closed, as the gateway has it for its own.
+func repeatable(r *http.Request) {
+	if r.Body == nil {
+		return
+	}
+	body, _ := io.ReadAll(r.Body)
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	r.Body, _ = r.GetBody()
+	r.Header["Idempotency-Key"] = nil
 }
 
 func (tp *tap) listen(res *http.Response) error {
@@ -99,7 +111,8 @@ func (tp *tap) answer(path string) ([]byte, bool) {
 	tp.mu.Lock()
 	defer tp.mu.Unlock()
 	if e := tp.last[path]; e != nil {
-		return bytes.Clone(e.answer.Bytes()), e.status == http.StatusOK && e.reachedTheEnd
+		data := bytes.Clone(e.answer.Bytes())
+		return data, e.status == http.StatusOK && (e.reachedTheEnd || bytes.HasSuffix(data, []byte("data: [DONE]\n\n")))
 	}
 	return nil, false
 }
