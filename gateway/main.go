@@ -134,7 +134,7 @@ func (r router) Pick(name string) (server.Model, error) {
 // serve serves until a signal comes, then lets running answers end for at most
 // drain. A second signal ends them at once.
 func serve(s *server.Server, listeners []net.Listener, drain time.Duration, log *slog.Logger) error {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} // SIGHUP: the terminal is gone
 	asked, forget := signal.NotifyContext(context.Background(), signals...)
 	defer forget()
 	served := make(chan error, 1)

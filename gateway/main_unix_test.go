@@ -64,37 +64,33 @@ func (g *greeting) Write(p []byte) (int, error) {
 	return g.all.Write(p)
 }
 
-// interrupt sends this process what a user's ctrl-C would.
-func interrupt(t *testing.T) {
-	t.Helper()
-	self, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := self.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestServeUntilASignal(t *testing.T) {
-	out := &greeting{line: make(chan string, 1)}
-	status := make(chan int, 1)
-	go func() { status <- run([]string{"-config", configFile(t, goodConfig)}, io.Discard, out) }()
-	address := <-out.line
-	resp, err := http.Get(fmt.Sprintf("http://%s/v1/models", address))
-	if err != nil {
-		t.Fatal(err)
+	f := func(sent syscall.Signal) {
+		t.Helper()
+		out := &greeting{line: make(chan string, 1)}
+		status := make(chan int, 1)
+		go func() { status <- run([]string{"-config", configFile(t, goodConfig)}, io.Discard, out) }()
+		address := <-out.line
+		resp, err := http.Get(fmt.Sprintf("http://%s/v1/models", address))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || !strings.Contains(string(body), `"id":"m"`) {
+			t.Errorf("got %s, %v", body, err)
+		}
+		if err := syscall.Kill(os.Getpid(), sent); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-status; got != 0 {
+			t.Errorf("%v: status %d; %s", sent, got, out.all.String())
+		}
+		if !strings.Contains(out.all.String(), "curl -N http://localhost:") {
+			t.Errorf("it does not say how to talk to it: %s", out.all.String())
+		}
 	}
-	body, err := io.ReadAll(resp.Body)
-	resp.Body.Close()
-	if err != nil || !strings.Contains(string(body), `"id":"m"`) {
-		t.Errorf("got %s, %v", body, err)
-	}
-	interrupt(t)
-	if got := <-status; got != 0 {
-		t.Errorf("status %d; %s", got, out.all.String())
-	}
-	if !strings.Contains(out.all.String(), "curl -N http://localhost:") {
-		t.Errorf("it does not say how to talk to it: %s", out.all.String())
-	}
+	f(syscall.SIGINT) // ctrl-C
+	f(syscall.SIGTERM)
+	f(syscall.SIGHUP) // a terminal that was closed
 }
