@@ -132,3 +132,31 @@ func TestFastChatController(t *testing.T) {
 		f.save(t, "errortimeout", body)
 	})
 }
+
+// TestFastChatServer asks by FastChat's own OpenAI server.
+func TestFastChatServer(t *testing.T) {
+	control := controller(t)
+	vicuna(t, control)
+	port := freePort(t)
+	url := "http://127.0.0.1:" + port
+	run(t, inBin(t, "fastchat2024/venv/bin/python"), "-m", "fastchat.serve.openai_api_server", "--host", "127.0.0.1",
+		"--port", port, "--controller-address", control).ready(t, http.MethodGet, url+"/v1/models")
+	f := &front{tap: newTap(t, url), testdata: "openai/testdata", model: "vicuna-7b", unary: true}
+	f.base = gateway(t, `  "*": {adapter: openai, url: "`+f.tap.URL+`", model: "*"}`+"\n")
+
+	once := " Once upon a time, there lived one dragoman."
+	f.play(t, script{"fastchat-plain", `"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 32`, once, "stop", ""})
+	f.play(t, script{"fastchat-stopstring", `"messages": [{"role": "user", "content": "Hi"}], "stop": ["lived"]`, " Once upon a time, there ", "stop", ""})
+	f.play(t, script{"fastchat-length", `"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 4`, " Once upon a time", "length", ""})
+	f.play(t, script{"fastchat-completion", `"prompt": "What?", "max_tokens": 32`,
+		" café <b>\"q\"\\🐻 =東京\u2028 end", "stop", ""})
+	t.Run("no model", func(t *testing.T) {
+		harness.Do(t, http.MethodPost, f.base+"/v1/completions", `{"model": "other", "prompt": "Hi", "max_tokens": 4}`).
+			Want(t, http.StatusBadRequest, "", "")
+	})
+	t.Run("error", func(t *testing.T) {
+		body := `{"model": "vicuna-7b", "stream": true, "prompt": "", "max_tokens": 8}`
+		harness.Do(t, http.MethodPost, f.base+"/v1/completions", body).Want(t, http.StatusBadGateway, "upstream_error", "")
+		f.save(t, "fastchat-errorfirst", body)
+	})
+}

@@ -3,6 +3,7 @@
 # Does nothing where all is in place. Needs Debian's packages, Python, npm and
 # Go; a server that cannot be had fails here and its test then says so.
 set -euo pipefail
+shopt -s nullglob
 here=$(cd "$(dirname "$0")" && pwd)
 out=$here/../../bin/real
 mkdir -p "$out"
@@ -22,7 +23,7 @@ debian() { # debian PACKAGE...: those that are missing
 venv() {
 	local name=$1 python=$2
 	shift 2
-	cat "$here/python/$name"*.txt >"$out/$name.wanted"
+	cat "$here/python/$name.txt" "$here/python/$name"-*.txt >"$out/$name.wanted"
 	if cmp -s "$out/$name.wanted" "$out/$name/installed.txt"; then return; fi
 	rm -rf "${out:?}/$name/venv"
 	"$python" -m venv "$@" "$out/$name/venv"
@@ -42,6 +43,7 @@ fastchat() {
 		"$out/fastchat/venv/bin/python" "$here/model.py" "$out/reciter"
 		cp "$here/model.py" "$out/reciter/"
 	fi
+	venv fastchat2024 /usr/bin/python3 # FastChat's API server cannot stream with pydantic 2
 }
 
 # node-llama-cpp brings llama.cpp's source as a git bundle; the version is that
