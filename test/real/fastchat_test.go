@@ -148,8 +148,10 @@ func TestFastChatServer(t *testing.T) {
 	f.play(t, script{"fastchat-plain", `"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 32`, once, "stop", ""})
 	f.play(t, script{"fastchat-stopstring", `"messages": [{"role": "user", "content": "Hi"}], "stop": ["lived"]`, " Once upon a time, there ", "stop", ""})
 	f.play(t, script{"fastchat-length", `"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 4`, " Once upon a time", "length", ""})
-	f.play(t, script{"fastchat-completion", `"prompt": "What?", "max_tokens": 32`,
-		" café <b>\"q\"\\🐻 =東京\u2028 end", "stop", ""})
+	f.play(t, script{
+		"fastchat-completion", `"prompt": "What?", "max_tokens": 32`,
+		" café <b>\"q\"\\🐻 =東京\u2028 end", "stop", "",
+	})
 	t.Run("no model", func(t *testing.T) {
 		harness.Do(t, http.MethodPost, f.base+"/v1/completions", `{"model": "other", "prompt": "Hi", "max_tokens": 4}`).
 			Want(t, http.StatusBadRequest, "", "")
