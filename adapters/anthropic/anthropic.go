@@ -25,7 +25,7 @@ var traits = adapters.Traits{
 	KeyHeader:    "X-Api-Key",
 	Accepts: []string{
 		"temperature", "top_p", "top_k", "stop",
-		"response_format", "tools", "tool_choice", "functions", "function_call", "image_url",
+		"response_format", "tools", "tool_choice", "image_url",
 	},
 }
 

@@ -18,7 +18,7 @@ var traits = adapters.Traits{
 	Messages:     true,
 	SingleChoice: true,
 	NoMaxTokens:  true,
-	Accepts:      []string{"temperature", "top_p", "stop", "tools", "tool_choice", "functions", "function_call", "image_url"},
+	Accepts:      []string{"temperature", "top_p", "stop", "tools", "tool_choice", "image_url"},
 }
 
 // Traits implements adapters.Adapter.

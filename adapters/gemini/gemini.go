@@ -28,7 +28,7 @@ var traits = adapters.Traits{
 	KeyHeader:   "X-Goog-Api-Key",
 	Accepts: []string{
 		"temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty", "seed", "stop", "n",
-		"response_format", "tools", "tool_choice", "functions", "function_call", "image_url",
+		"response_format", "tools", "tool_choice", "image_url",
 	},
 }
 

@@ -25,7 +25,7 @@ var traits = adapters.Traits{
 	Accepts: []string{
 		"temperature", "top_p", "top_k", "min_p", "frequency_penalty", "presence_penalty",
 		"repetition_penalty", "seed", "stop", "prompt", "suffix",
-		"response_format", "tools", "functions", "image_url",
+		"response_format", "tools", "image_url",
 	},
 }
 

@@ -39,4 +39,4 @@ func (r *reader) callsTools(t adapters.Template) bool {
 
 // offersTools reports whether need is for tools that the model may call. Where it
 // must call one, a prompt alone does not see to that.
-func offersTools(need llm.Need) bool { return need.Field == "tools" || need.Field == "functions" }
+func offersTools(need llm.Need) bool { return need.Field == "tools" }
