@@ -21,11 +21,11 @@ build: build-gateway build-engine ## build the gateway, the engine and fetch its
 build-gateway: ## build bin/dragoman alone: needs only Go, fronts backends
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/dragoman ./gateway
 
-build-engine: libs ## build bin/dragoman-engine and fetch its libraries (npm)
+build-engine: libs ## build bin/dragoman-engine and fetch its libraries (npm); DEVICE=vulkan or cuda: a GPU's too
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/dragoman-engine ./engine
 
 libs:
-	engine/lib/install.sh $(LIBS)
+	engine/lib/install.sh $(LIBS) $(DEVICE)
 
 test: build ## all tests, with the real engine and the Go clients
 	DRAGOMAN_LLAMA_LIB=$(CURDIR)/$(LIBS) go test -tags llama ./...
