@@ -52,16 +52,14 @@ func open(ctx context.Context, o options) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := llama.Open(llama.Options{
-		File: file, Context: o.context, Parallel: o.parallel, Threads: o.threads,
-		Batch: max(batchTokens, o.parallel), CPU: o.device == "cpu",
-	})
+	o.llama.File, o.llama.Batch = file, max(batchTokens, o.llama.Parallel)
+	m, err := llama.Open(o.llama)
 	if err != nil {
 		return nil, err
 	}
 	s := sched.New(m, sched.Options{
-		Context: m.Context(), Parallel: o.parallel, Queue: o.queue,
-		Batch: max(batchTokens, o.parallel), Chunk: promptTokens,
+		Context: m.Context(), Parallel: o.llama.Parallel, Queue: o.queue,
+		Batch: max(batchTokens, o.llama.Parallel), Chunk: promptTokens,
 	})
 	bos, add := m.BOS()
 	return &engine{
@@ -70,7 +68,7 @@ func open(ctx context.Context, o options) (*engine, error) {
 			Model: name, Context: m.Context(), TrainContext: m.TrainedContext(),
 			ChatTemplate: m.ChatTemplate(), BOSToken: m.Text(bos), EOSToken: m.Text(m.EOS()),
 			AddBOS: add, BOS: bos, SpecialTokens: m.SpecialTexts(),
-			Parallel: o.parallel, Llama: version,
+			Parallel: o.llama.Parallel, Llama: version,
 		}),
 	}, nil
 }

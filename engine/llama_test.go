@@ -106,6 +106,22 @@ func TestContextLength(t *testing.T) {
 	}
 }
 
+func TestWaysToCompute(t *testing.T) {
+	f := func(args ...string) {
+		t.Helper()
+		if r := start(t, args...).generate(t, "Story about a dog.", greedy); !strings.Contains(r.text, "dog") || r.last.Reason != "eos" {
+			t.Errorf("%v: got %q, %+v", args, r.text, r.last)
+		}
+	}
+	f("-device", "cpu", "-flash-attention", "on")
+	f("-flash-attention", "off", "-cache-type-k", "q8_0")
+	f("-cache-type-k", "q8_0", "-cache-type-v", "q8_0")
+	f("-rope-scaling", "linear", "-rope-freq-scale", "0.9", "-gpu-layers", "0")
+	if got := fails(t, "-lib", libDir(), "-model", builtin, "-device", "cuda"); !strings.Contains(got, "there is no cuda device here; llama.cpp's libraries found cpu") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestUserTextMakesNoControlTokens(t *testing.T) {
 	p := start(t)
 	count := func(text string, special bool) (tokens []int32) {

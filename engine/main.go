@@ -21,6 +21,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"dragoman/engine/llama"
 )
 
 var version = "dev" // set by the linker
@@ -30,11 +32,8 @@ type options struct {
 	model      string
 	listen     string
 	lib        string
-	device     string
-	context    int
-	parallel   int
-	threads    int
 	queue      int
+	llama      llama.Options // but for its File and Batch
 	supervised bool
 	verbose    bool
 	check      bool
@@ -47,15 +46,15 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.model, "model", "", "a GGUF `file`, or "+builtin)
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` to serve: unix:/path, or host:port (port 0: any free one)")
 	f.StringVar(&o.lib, "lib", "", "`folder` with llama.cpp's libraries (default $"+libVariable+", else lib beside this program)")
-	f.StringVar(&o.device, "device", "auto", "`where` to compute: auto, or cpu (leave a GPU alone)")
-	f.IntVar(&o.context, "ctx", 0, "`tokens` that one request may have (default: the model's own context, at most 4096)")
-	f.IntVar(&o.parallel, "parallel", 8, "`requests` to run at once")
-	f.IntVar(&o.threads, "threads", 0, "`threads` that compute (default: 1 for a tiny model, else all cores but one)")
+	f.IntVar(&o.llama.Context, "ctx", 0, "`tokens` that one request may have (default: the model's own context, at most 4096)")
+	f.IntVar(&o.llama.Parallel, "parallel", 8, "`requests` to run at once")
+	f.IntVar(&o.llama.Threads, "threads", 0, "`threads` that compute (default: 1 for a tiny model, else all cores but one)")
 	f.IntVar(&o.queue, "queue", 256, "`requests` that may wait; further ones are refused")
 	f.BoolVar(&o.supervised, "supervised", false, "exit when standard input ends, so as never to outlive the parent")
 	f.BoolVar(&o.verbose, "verbose", false, "print llama.cpp's whole log")
 	f.BoolVar(&o.check, "check", false, "generate a known story with the libraries, say whether it came out right, and exit")
 	f.BoolVar(&o.version, "version", false, "print the version and exit")
+	computing(f, &o.llama)
 	// main prints the error, so that it is the last line; help is for those who ask.
 	f.SetOutput(io.Discard)
 	if err := f.Parse(args); err != nil {
@@ -73,15 +72,13 @@ func parse(args []string) (options, error) {
 		return o, fmt.Errorf("unknown argument %q", f.Arg(0))
 	case o.model == "" && !o.check:
 		return o, errors.New("-model is missing")
-	case o.device != "auto" && o.device != "cpu":
-		return o, fmt.Errorf("-device takes auto or cpu, not %q", o.device)
-	case o.context < 0 || o.parallel < 1 || o.parallel > maxParallel || o.queue < 1 || o.threads < 0:
+	case o.llama.Context < 0 || o.llama.Parallel < 1 || o.llama.Parallel > maxParallel || o.queue < 1 || o.llama.Threads < 0:
 		return o, fmt.Errorf("-ctx and -threads take 0 or more, -queue 1 or more, -parallel 1 to %d", maxParallel)
 	}
 	if o.lib == "" {
 		o.lib = defaultLib()
 	}
-	return o, nil
+	return o, o.llama.Check()
 }
 
 // libVariable names the environment variable that points at other libraries.

@@ -12,7 +12,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"unsafe"
 
 	"dragoman/engine/gguf"
 	"dragoman/engine/prompt"
@@ -27,7 +29,13 @@ type Options struct {
 	Parallel int    // sequences
 	Batch    int    // tokens in one Decode, at most
 	Threads  int    // 0: chosen by DefaultThreads
-	CPU      bool   // leave a GPU alone, if there is one
+
+	Device    string // where to compute, one of Devices
+	GPULayers int    // layers to put on a GPU, if Device has one; -1 is all
+
+	CacheK, CacheV string // types of the sequences' memory, from gguf.CacheTypes
+	FlashAttention string // one of FlashAttentions
+	Rope           Rope
 }
 
 // Model is a loaded model with memory for Options.Parallel sequences. Decode,
@@ -53,7 +61,8 @@ type Model struct {
 
 const maxDefaultContext = 4096
 
-// Open loads a model. Load must have succeeded before. The error says what is
+// Open loads a model. Load must have succeeded before, and opt must have passed
+// Options.Check. The error says what is
 // wrong with the file, as far as it or llama.cpp tells.
 func Open(opt Options) (*Model, error) {
 	info, err := gguf.Check(opt.File)
@@ -66,8 +75,17 @@ func Open(opt Options) (*Model, error) {
 	logged.reset()
 	m := &Model{threads: opt.Threads}
 	params := llama.ModelDefaultParams()
-	if opt.CPU {
+	params.NGpuLayers = int32(opt.GPULayers)
+	if opt.Device == "cpu" {
 		params.NGpuLayers = 0
+	}
+	gpus, err := devices(opt.Device)
+	if err != nil {
+		return nil, err
+	}
+	if gpus != nil {
+		params.Devices = uintptr(unsafe.Pointer(&gpus[0]))
+		defer runtime.KeepAlive(gpus)
 	}
 	if m.model, err = llama.ModelLoadFromFile(opt.File, params); err != nil {
 		return nil, fmt.Errorf("loading %s (%s): %w", filepath.Base(opt.File), info.Architecture, logged.reason(err))
@@ -107,12 +125,7 @@ func (m *Model) open(opt Options) error {
 	p.NUbatch = min(p.NBatch, 512)
 	p.NOutputsMax = uint32(opt.Parallel)
 	p.NThreads, p.NThreadsBatch = int32(opt.Threads), int32(opt.Threads)
-	if llama.ModelNEmbd(m.model) < 64*llama.ModelNHead(m.model) {
-		// llama.cpp's dot products of fewer than 64 numbers use no vectors on
-		// processors with AVX-512, and flash attention is all dot products: with
-		// heads of 32 numbers it made a step three times as dear.
-		p.FlashAttentionType = llama.FlashAttentionTypeDisabled
-	}
+	m.contextParams(&p, opt)
 	p.NoPerf = 1
 	var err error
 	if m.ctx, err = llama.InitFromModel(m.model, p); err != nil {

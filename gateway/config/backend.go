@@ -76,14 +76,7 @@ func (p *parser) engine(path string, b *Backend) {
 	default:
 		e.Model = p.file(path+".model", e.Model)
 	}
-	switch devices := []string{"auto", "cpu", "vulkan", "cuda", "metal"}; {
-	case e.Device == "":
-		e.Device = "auto"
-	case !slices.Contains(devices, e.Device):
-		p.bad(path+".device", "no device %s (valid: auto, cpu)", p.env.shown(e.Device))
-	case e.Device != "auto" && e.Device != "cpu":
-		p.bad(path+".device", "%s is not supported yet (valid: auto, cpu)", p.env.shown(e.Device))
-	}
+	p.computing(path, e)
 	for i, n := range []int{e.Ctx, e.Parallel, e.Threads} {
 		if n < 0 {
 			p.bad(path+"."+[]string{"ctx", "parallel", "threads"}[i], "must not be negative: %d", n)

@@ -98,7 +98,11 @@ func TestWhole(t *testing.T) {
 	})
 	f("ant", c.Models[1].Backends, []Backend{{
 		Adapter: "native", Model: "ant", Timeout: defaultTimeout, DefaultMaxTokens: 2048,
-		Engine: &Engine{Model: "builtin:stories", Device: "cpu", Ctx: 512, Parallel: 4, Threads: 2, TTL: 10 * time.Minute},
+		Engine: &Engine{
+			Model: "builtin:stories", Ctx: 512, Parallel: 4, Threads: 2, TTL: 10 * time.Minute,
+			Device: "cpu", GPULayers: "12", CacheTypeK: "q8_0", CacheTypeV: "q8_0", FlashAttention: "on",
+			RopeScaling: "linear", RopeFreqBase: 500000, RopeFreqScale: 0.5,
+		},
 	}})
 	f("ollama", c.Models[2].Backends, []Backend{{
 		Adapter: "openai", URL: "https://gpu1/base/v1?api-version=1", Model: "hf/*", Key: "sk-from-file",
@@ -120,7 +124,7 @@ func TestSeveralBackends(t *testing.T) {
 		return Backend{Adapter: "fastchat", URL: url, Model: model, Weight: weight, Timeout: defaultTimeout, DefaultMaxTokens: tokens}
 	}
 	engine := server("", "vicuna", &none, DefaultMaxTokens)
-	engine.Adapter, engine.Engine = "native", &Engine{Model: "builtin:stories", Device: "auto"}
+	engine.Adapter, engine.Engine = "native", &Engine{Model: "builtin:stories"}
 	want := Model{
 		Name: "vicuna", Path: "models.vicuna", Aliases: []string{"v"}, Fallback: []string{"stories", "ollama/llama3"},
 		Backends: []Backend{

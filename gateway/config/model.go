@@ -115,10 +115,24 @@ var defaultTimeout = Timeout{Connect: 5 * time.Second, First: 300 * time.Second,
 // the choice to the engine.
 type Engine struct {
 	Model    string        `yaml:"model"`    // builtin:stories, or a .gguf file, relative to the configuration's folder
-	Device   string        `yaml:"device"`   // auto (default) or cpu
 	Ctx      int           `yaml:"ctx"`      // tokens that one request may have, prompt and answer together
 	Parallel int           `yaml:"parallel"` // requests at once, at most 256
 	Threads  int           `yaml:"threads"`
 	TTL      time.Duration `yaml:"ttl"` // idle time after which the engine is stopped; 0: never
 	Lib      string        `yaml:"lib"` // folder of the llama.cpp libraries
+
+	// Device is where to compute: auto (a GPU if there is one), cpu, vulkan, cuda
+	// or metal. GPULayers says how many layers a GPU gets: auto, or a number.
+	Device    string `yaml:"device"`
+	GPULayers string `yaml:"gpu_layers"`
+	// CacheTypeK and CacheTypeV are the types of what the engine remembers of a
+	// conversation: f16 (default), or q8_0, q4_0 and others to save memory.
+	CacheTypeK     string `yaml:"cache_type_k"`
+	CacheTypeV     string `yaml:"cache_type_v"`
+	FlashAttention string `yaml:"flash_attention"` // auto (default), on or off
+	// RopeScaling stretches the model's context: model (default, what the file
+	// says), none, linear or yarn. Frequencies of 0 are the model's own.
+	RopeScaling   string  `yaml:"rope_scaling"`
+	RopeFreqBase  float64 `yaml:"rope_freq_base"`
+	RopeFreqScale float64 `yaml:"rope_freq_scale"`
 }

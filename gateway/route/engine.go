@@ -62,13 +62,34 @@ func warnOfEngine(c *config.Config, o Options) {
 
 // engineArgs returns the flags that the configuration asks for.
 func engineArgs(cfg *config.Engine) []string {
+	number := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.Itoa(n)
+	}
+	decimal := func(n float64) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.FormatFloat(n, 'g', -1, 64)
+	}
 	var args []string
-	for _, f := range []struct {
-		name  string
-		value int
-	}{{"-ctx", cfg.Ctx}, {"-parallel", cfg.Parallel}, {"-threads", cfg.Threads}} {
-		if f.value > 0 {
-			args = append(args, f.name, strconv.Itoa(f.value))
+	for _, f := range []struct{ name, value string }{
+		{"-ctx", number(cfg.Ctx)},
+		{"-parallel", number(cfg.Parallel)},
+		{"-threads", number(cfg.Threads)},
+		{"-device", cfg.Device},
+		{"-gpu-layers", cfg.GPULayers},
+		{"-cache-type-k", cfg.CacheTypeK},
+		{"-cache-type-v", cfg.CacheTypeV},
+		{"-flash-attention", cfg.FlashAttention},
+		{"-rope-scaling", cfg.RopeScaling},
+		{"-rope-freq-base", decimal(cfg.RopeFreqBase)},
+		{"-rope-freq-scale", decimal(cfg.RopeFreqScale)},
+	} {
+		if f.value != "" {
+			args = append(args, f.name, f.value)
 		}
 	}
 	return args

@@ -190,4 +190,9 @@ func TestEngineArgs(t *testing.T) {
 	}
 	f(config.Engine{})
 	f(config.Engine{Ctx: 512, Parallel: 4, Threads: 2}, "-ctx", "512", "-parallel", "4", "-threads", "2")
+	f(config.Engine{Device: "vulkan", GPULayers: "20"}, "-device", "vulkan", "-gpu-layers", "20")
+	f(config.Engine{CacheTypeK: "q8_0", CacheTypeV: "q4_0", FlashAttention: "on"},
+		"-cache-type-k", "q8_0", "-cache-type-v", "q4_0", "-flash-attention", "on")
+	f(config.Engine{RopeScaling: "yarn", RopeFreqBase: 1e6, RopeFreqScale: 0.25},
+		"-rope-scaling", "yarn", "-rope-freq-base", "1e+06", "-rope-freq-scale", "0.25")
 }
