@@ -10,6 +10,7 @@ import (
 
 	"dragoman/engine/llama"
 	"dragoman/engine/prompt"
+	"dragoman/engine/sample"
 	"dragoman/engine/sched"
 )
 
@@ -81,7 +82,7 @@ func (e *engine) story(ctx context.Context) (string, error) {
 		defer close(done)
 		e.sched.Run(ctx)
 	}()
-	var answer []int32
+	var answer []sample.Token
 	var result *sched.Result
 	for result == nil {
 		answer, result = st.Next(answer)
@@ -92,8 +93,8 @@ func (e *engine) story(ctx context.Context) (string, error) {
 		return "", result.Err
 	}
 	var text []byte
-	for _, id := range answer {
-		text = e.model.Piece(text, id)
+	for _, t := range answer {
+		text = e.model.Piece(text, t.ID)
 	}
 	if result.Reason != sched.EndOfGeneration {
 		return "", fmt.Errorf("a story did not end: %q", text)

@@ -40,6 +40,9 @@ const ChatTemplate = `{% for m in messages %}<|im_start|>{{ m.role }}
 type Model struct {
 	// Reply gives the answer to a prompt, whose control tokens are spelled out.
 	Reply func(prompt string) string
+	// Weigh, if set, chooses the logits after the tokens of a sequence instead.
+	// They are all 0 before.
+	Weigh func(tokens []int32, logits []float32)
 	// OnDecode, if set, is called with each batch before it is decoded. It may
 	// block, to hold the model at a step, and its error is Decode's.
 	OnDecode func(batch []sched.Item) error
@@ -78,25 +81,30 @@ func (m *Model) Decode(batch []sched.Item) error {
 		}
 		s.tokens = append(s.tokens, it.Token)
 		if it.Logits {
-			m.logits[i] = s.next(m.Reply)
+			m.logits[i] = s.next(m)
 		}
 	}
 	return nil
 }
 
-// next returns logits with one peak, at the next token of the reply.
-func (s *sequence) next(reply func(string) string) []float32 {
+// next returns the logits after the sequence: those of m.Weigh, or such that
+// have one peak, at the next token of the reply.
+func (s *sequence) next(m *Model) []float32 {
+	logits := make([]float32, vocabSize)
+	if m.Weigh != nil {
+		m.Weigh(s.tokens, logits)
+		return logits
+	}
 	if s.reply == nil {
 		text := ""
-		if reply != nil {
-			text = reply(spell(s.tokens))
+		if m.Reply != nil {
+			text = m.Reply(spell(s.tokens))
 		}
 		for i := range len(text) {
 			s.reply = append(s.reply, int32(text[i]))
 		}
 		s.reply = append(s.reply, EOS)
 	}
-	logits := make([]float32, vocabSize)
 	for i := range logits {
 		logits[i] = float32(math.Inf(-1))
 	}
@@ -132,8 +140,8 @@ func (m *Model) Remembered() int {
 	return len(m.seqs)
 }
 
-// EndsGeneration implements sched.Model.
-func (m *Model) EndsGeneration(id int32) bool { return id == EOS || id == IMEnd }
+// Ends implements sched.Model.
+func (m *Model) Ends() []int32 { return []int32{EOS, IMEnd} }
 
 // Tokenize implements serve.Vocab.
 func (m *Model) Tokenize(pieces []prompt.Piece) ([]int32, error) {
@@ -156,6 +164,17 @@ func (m *Model) Piece(dst []byte, id int32) []byte {
 	}
 	return dst
 }
+
+// Special implements serve.Vocab.
+func (m *Model) Special(id int32) string {
+	if id < BOS || id >= vocabSize {
+		return ""
+	}
+	return spell([]int32{id})
+}
+
+// Size implements serve.Vocab.
+func (m *Model) Size() int { return vocabSize }
 
 // spell is the text of a prompt, control tokens included.
 func spell(tokens []int32) string {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"dragoman/engine/sched"
 
@@ -58,5 +59,5 @@ func (m *Model) Forget(seq int) error {
 	return err
 }
 
-// EndsGeneration implements sched.Model.
-func (m *Model) EndsGeneration(id int32) bool { return m.ends[id] }
+// Ends implements sched.Model.
+func (m *Model) Ends() []int32 { return slices.Clone(m.ends) }

@@ -52,10 +52,10 @@ type Model struct {
 	threads   int
 	vocabSize int
 	suppress  []llama.Token // never to be sampled, says the model
-	ends      map[int32]bool
+	ends      []int32       // which end an answer
 
 	specials   []prompt.Special
-	specialIDs map[int32]bool
+	specialIDs map[int32]string
 	splitter   *prompt.Splitter
 }
 

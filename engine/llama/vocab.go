@@ -18,7 +18,7 @@ func (m *Model) readVocab() {
 	m.vocab = llama.ModelGetVocab(m.model)
 	m.vocabSize = int(llama.VocabNTokens(m.vocab))
 	m.suppress = slices.Clone(llama.VocabGetSuppressTokens(m.vocab))
-	m.ends, m.specialIDs = make(map[int32]bool), make(map[int32]bool)
+	m.specialIDs = make(map[int32]string)
 	const parsed = llama.TokenAttrControl | llama.TokenAttrUnknown
 	for id := range llama.Token(m.vocabSize) {
 		attr := llama.VocabGetAttr(m.vocab, id)
@@ -27,10 +27,10 @@ func (m *Model) readVocab() {
 			text = llama.VocabGetText(m.vocab, id)
 		}
 		if llama.VocabIsEOG(m.vocab, id) {
-			m.ends[int32(id)] = true
+			m.ends = append(m.ends, int32(id))
 		}
 		if text != "" && (attr&parsed != 0 || markup(text)) {
-			m.specialIDs[int32(id)] = true
+			m.specialIDs[int32(id)] = text
 			m.specials = append(m.specials, prompt.Special{
 				Text: text, ID: int32(id),
 				TrimLeft:  attr&llama.TokenAttrLstrip != 0,
@@ -106,7 +106,13 @@ func (m *Model) tokenizePlain(text string) ([]int32, error) {
 	return tokens, nil
 }
 
-func (m *Model) isSpecial(id int32) bool { return m.specialIDs[id] }
+func (m *Model) isSpecial(id int32) bool { return m.specialIDs[id] != "" }
+
+// Special implements serve.Vocab.
+func (m *Model) Special(id int32) string { return m.specialIDs[id] }
+
+// Size implements serve.Vocab.
+func (m *Model) Size() int { return m.vocabSize }
 
 // tokenize reads a run of plain text. The binding's own Tokenize hands a null
 // pointer to C for text with a NUL byte, and tokenizes everything twice.

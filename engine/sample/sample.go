@@ -1,6 +1,8 @@
 // Package sample picks the next token from a model's logits: greedily, or at
 // random after temperature, top-k, top-p and min-p, in that order, as the
-// Hugging Face transformers library does it. It never sorts a whole vocabulary.
+// Hugging Face transformers library does it. Before that come penalties for
+// what was said already, biases and bans; they touch only the tokens they are
+// about. It never sorts a whole vocabulary.
 //
 // It knows nothing of models, requests or stop rules; package sched drives it.
 package sample
@@ -19,13 +21,53 @@ type Params struct {
 	TopP        float64 // keep the fewest that hold this share of probability; 1 keeps all, 0 one
 	MinP        float64 // drop what is less likely than MinP times the most likely; 0 drops none
 	Seed        uint64  // equal seeds give equal choices for equal logits
+
+	Frequency  float64 // taken off a token's logit for each time it was picked
+	Presence   float64 // taken off once if it was picked
+	Repetition float64 // divides the positive and multiplies the other logits of tokens in the prompt or picked; 0 and 1 do nothing
+	Bias       []Bias
+
+	MinTokens int     // as many tokens are picked before one of Ends may be
+	Ends      []int32 // what ends the answer
+
+	Logprobs bool // picked tokens come with their log-probability
+	Top      int  // and with as many of the likeliest tokens
+}
+
+// Bias adds to the logit of a token; minus infinity bans it.
+type Bias struct {
+	ID  int32
+	Add float64
+}
+
+// Token is a picked token. Logprob and Top are set if the Params ask for them.
+type Token struct {
+	ID      int32
+	Logprob float64
+	Top     []Ranked // the likeliest first
+}
+
+// Filter says which tokens may come next.
+type Filter interface {
+	// Allows reports whether id may come next.
+	Allows(id int32) bool
+	// Keep copies to dst the logits of all tokens that may come next, and makes
+	// the others minus infinity. Both have the length of the vocabulary.
+	Keep(dst, logits []float32)
+	// Accept tells the filter what came.
+	Accept(id int32)
 }
 
 // Sampler picks the tokens of one request. It is not safe for concurrent use.
 type Sampler struct {
-	p    Params
-	rng  *rand.Rand
-	kept []candidate // scratch, reused from token to token
+	p      Params
+	rng    *rand.Rand
+	kept   []candidate // scratch, reused from token to token
+	filter Filter      // nil: all tokens may come
+	masked []float32   // scratch: logits that the filter kept
+	past   past
+	before []said // scratch: logits that biases and bans changed
+	picked int
 }
 
 // candidate is a token that may still be picked, with its scaled logit.
@@ -34,15 +76,54 @@ type candidate struct {
 	x  float64 // (logit - highest logit) / temperature: 0 for the most likely
 }
 
-// New returns a sampler for one request.
-func New(p Params) *Sampler {
-	return &Sampler{p: p, rng: rand.New(rand.NewPCG(p.Seed, 0x9e3779b97f4a7c15))}
+// New returns a sampler for the answer to prompt. A nil filter lets all tokens
+// through.
+func New(p Params, prompt []int32, f Filter) *Sampler {
+	s := &Sampler{p: p, rng: rand.New(rand.NewPCG(p.Seed, 0x9e3779b97f4a7c15)), filter: f}
+	if p.Repetition != 0 && p.Repetition != 1 {
+		for _, id := range prompt {
+			s.past.add(id, 0)
+		}
+	}
+	return s
 }
 
-// Pick returns the next token, or -1 if no logit is a finite number. It uses
-// one random number for each token, unless it is greedy. NaN counts as minus
-// infinity. Logits are not changed.
-func (s *Sampler) Pick(logits []float32) int32 {
+// Pick picks the next token and takes it as said. Its ID is -1 if no token that
+// may come has a finite logit; NaN counts as minus infinity. Logits are changed
+// while it runs, and are as before when it returns.
+//
+// It uses one random number, none if it is greedy, and another one if the
+// filter refuses its first choice. A second choice among what the filter keeps
+// makes each token as likely as if there had been no first.
+func (s *Sampler) Pick(logits []float32) Token {
+	s.adjust(logits)
+	t := Token{ID: s.pick(logits)}
+	if t.ID >= 0 && s.filter != nil && !s.filter.Allows(t.ID) {
+		if s.masked == nil {
+			s.masked = make([]float32, len(logits))
+		}
+		s.filter.Keep(s.masked, logits)
+		t.ID = s.pick(s.masked)
+	}
+	s.restore(logits)
+	if t.ID < 0 {
+		return t
+	}
+	if s.p.Logprobs {
+		t.Logprob, t.Top = logprobs(logits, t.ID, s.p.Top)
+	}
+	s.picked++
+	if s.penalizes() {
+		s.past.add(t.ID, 1)
+	}
+	if s.filter != nil {
+		s.filter.Accept(t.ID)
+	}
+	return t
+}
+
+// pick returns the token that follows, or -1 if no logit is a finite number.
+func (s *Sampler) pick(logits []float32) int32 {
 	best, top := argmax(logits)
 	if best < 0 || s.p.Temperature <= 0 || s.p.TopK == 1 {
 		return best

@@ -16,7 +16,7 @@ var (
 func TestGreedy(t *testing.T) {
 	f := func(name string, p Params, want int32, logits ...float32) {
 		t.Helper()
-		if got := New(p).Pick(logits); got != want {
+		if got := New(p, nil, nil).Pick(logits).ID; got != want {
 			t.Errorf("%s: got %d, want %d", name, got, want)
 		}
 	}
@@ -87,7 +87,7 @@ func TestKeepsWhatTheDefinitionKeeps(t *testing.T) {
 			{Temperature: 2, TopP: 1, TopK: 2000},
 			{Temperature: 1.5, TopK: 7, TopP: 0.7},
 		} {
-			s := New(p)
+			s := New(p, nil, nil)
 			_, top := argmax(logits)
 			s.keep(logits, top)
 			var got []int32
@@ -111,9 +111,9 @@ func TestDrawsByProbability(t *testing.T) {
 	} {
 		const draws = 100_000
 		count := make([]int, len(logits))
-		s := New(p)
+		s := New(p, nil, nil)
 		for range draws {
-			count[s.Pick(logits)]++
+			count[s.Pick(logits).ID]++
 		}
 		ids, share := reference(p, logits)
 		total := 0
@@ -133,9 +133,9 @@ func TestDrawsByProbability(t *testing.T) {
 func TestSeed(t *testing.T) {
 	logits := randomLogits(rand.New(rand.NewPCG(3, 4)), 1000)
 	sequence := func(seed uint64) (ids []int32) {
-		s := New(Params{Temperature: 1, TopP: 1, Seed: seed})
+		s := New(Params{Temperature: 1, TopP: 1, Seed: seed}, nil, nil)
 		for range 50 {
-			ids = append(ids, s.Pick(logits))
+			ids = append(ids, s.Pick(logits).ID)
 		}
 		return ids
 	}
@@ -160,7 +160,7 @@ func FuzzPick(f *testing.F) {
 		if !(temperature >= 0 && topP >= 0 && topP <= 1 && minP >= 0 && minP <= 1 && topK >= 0) || math.IsInf(temperature, 0) {
 			return
 		}
-		id := New(Params{Temperature: temperature, TopP: topP, MinP: minP, TopK: topK}).Pick(logits)
+		id := New(Params{Temperature: temperature, TopP: topP, MinP: minP, TopK: topK}, nil, nil).Pick(logits).ID
 		if finite != (id >= 0) {
 			t.Fatalf("picked %d from %v", id, logits)
 		}
@@ -179,7 +179,7 @@ func BenchmarkPick(b *testing.B) {
 		"all":     {Temperature: 1, TopP: 1},
 	} {
 		b.Run(name, func(b *testing.B) {
-			s := New(p)
+			s := New(p, nil, nil)
 			for b.Loop() {
 				s.Pick(logits)
 			}

@@ -25,8 +25,9 @@ type Model interface {
 	Logits(i int) ([]float32, error)
 	// Forget frees the memory of a sequence, which then starts again at 0.
 	Forget(seq int) error
-	// EndsGeneration reports whether the model says with this token that it is done.
-	EndsGeneration(id int32) bool
+	// Ends returns the tokens by which the model says that it is done, always the
+	// same ones, in a slice of the caller's.
+	Ends() []int32
 }
 
 // Item is one token of a batch.
@@ -67,7 +68,8 @@ func (e *ContextError) Error() string {
 type Scheduler struct {
 	model Model
 	opt   Options
-	wake  chan struct{} // capacity 1: there may be something to do
+	ends  map[int32]bool // the model's end tokens
+	wake  chan struct{}  // capacity 1: there may be something to do
 
 	mu      sync.Mutex
 	queue   []*Stream
@@ -82,10 +84,15 @@ type Scheduler struct {
 
 // New returns a scheduler, which does nothing until Run is called.
 func New(m Model, opt Options) *Scheduler {
-	return &Scheduler{
+	s := &Scheduler{
 		model: m, opt: opt, wake: make(chan struct{}, 1),
+		ends:  make(map[int32]bool),
 		slots: make([]*Stream, opt.Parallel),
 	}
+	for _, id := range m.Ends() {
+		s.ends[id] = true
+	}
+	return s
 }
 
 // Submit queues a request and returns the stream of its tokens, which must be
@@ -95,6 +102,9 @@ func New(m Model, opt Options) *Scheduler {
 func (s *Scheduler) Submit(ctx context.Context, req Request) (*Stream, error) {
 	if len(req.Prompt) >= s.opt.Context {
 		return nil, &ContextError{Context: s.opt.Context, Prompt: len(req.Prompt)}
+	}
+	if req.Sampling.MinTokens > 0 {
+		req.Sampling.Ends = append(s.model.Ends(), req.Stop...)
 	}
 	st := newStream(ctx, req, s.opt.Context)
 	s.mu.Lock()

@@ -10,6 +10,7 @@ import (
 
 	"dragoman/engine/fakellama"
 	"dragoman/engine/prompt"
+	"dragoman/engine/sample"
 	"dragoman/engine/sched"
 )
 
@@ -44,15 +45,15 @@ func tokens(t *testing.T, text string) []int32 {
 // read takes a stream to its end and returns its text.
 func read(st *sched.Stream) (string, *sched.Result) {
 	var (
-		ids    []int32
+		ids    []sample.Token
 		result *sched.Result
 	)
 	for result == nil {
 		ids, result = st.Next(ids)
 	}
 	var text []byte
-	for _, id := range ids {
-		text = new(fakellama.Model).Piece(text, id)
+	for _, t := range ids {
+		text = new(fakellama.Model).Piece(text, t.ID)
 	}
 	return string(text), result
 }

@@ -74,12 +74,12 @@ func (s *Scheduler) sample(i int, st *Stream) {
 		s.finish(st, Result{Err: fmt.Errorf("reading logits: %w", err)})
 		return
 	}
-	id := st.sampler.Pick(logits)
-	if id < 0 {
-		s.finish(st, Result{Err: errors.New("the model gave no finite logit")})
+	t := st.sampler.Pick(logits)
+	if t.ID < 0 {
+		s.finish(st, Result{Err: errors.New("no token is left to choose from")})
 		return
 	}
-	if r := st.take(id, s.model.EndsGeneration(id)); r != nil {
+	if r := st.take(t, s.ends[t.ID]); r != nil {
 		s.finish(st, *r)
 	}
 }

@@ -11,10 +11,11 @@ import (
 
 // Request is what a caller wants generated.
 type Request struct {
-	Prompt    []int32 // at least one token
-	MaxTokens int     // 0 or less: as many as the context holds
-	Sampling  sample.Params
-	Stop      []int32 // tokens that end the answer, besides the model's own
+	Prompt    []int32       // at least one token
+	MaxTokens int           // 0 or less: as many as the context holds
+	Sampling  sample.Params // but for Ends, which the scheduler knows
+	Stop      []int32       // tokens that end the answer, besides the model's own
+	Filter    sample.Filter // nil: any token may come
 }
 
 // Reason says what ended an answer.
@@ -59,7 +60,7 @@ type Stream struct {
 	ready chan struct{} // capacity 1: something is new below
 
 	mu     sync.Mutex
-	tokens []int32 // not taken yet
+	tokens []sample.Token // not taken yet
 	result *Result
 }
 
@@ -69,7 +70,7 @@ func newStream(ctx context.Context, req Request, contextSize int) *Stream {
 		limit = min(limit, req.MaxTokens)
 	}
 	return &Stream{
-		ctx: ctx, req: req, limit: limit, sampler: sample.New(req.Sampling),
+		ctx: ctx, req: req, limit: limit, sampler: sample.New(req.Sampling, req.Prompt, req.Filter),
 		submitted: time.Now(), ready: make(chan struct{}, 1),
 	}
 }
@@ -78,7 +79,7 @@ func newStream(ctx context.Context, req Request, contextSize int) *Stream {
 // result that is not nil is the end; tokens may come with it. One goroutine
 // may call it. When the request's context is cancelled it returns at once,
 // with that error in the result.
-func (st *Stream) Next(dst []int32) ([]int32, *Result) {
+func (st *Stream) Next(dst []sample.Token) ([]sample.Token, *Result) {
 	for {
 		st.mu.Lock()
 		dst = append(dst, st.tokens...)
@@ -97,20 +98,20 @@ func (st *Stream) Next(dst []int32) ([]int32, *Result) {
 }
 
 // take accepts a sampled token and returns how the answer ends with it, or nil.
-func (st *Stream) take(id int32, ends bool) *Result {
+func (st *Stream) take(t sample.Token, ends bool) *Result {
 	if st.generated == 0 && st.firstAt.IsZero() {
 		st.firstAt = time.Now()
 	}
 	switch {
 	case ends:
 		return &Result{Reason: EndOfGeneration}
-	case slices.Contains(st.req.Stop, id):
+	case slices.Contains(st.req.Stop, t.ID):
 		return &Result{Reason: StopToken}
 	}
-	st.last = id
+	st.last = t.ID
 	st.generated++
 	st.mu.Lock()
-	st.tokens = append(st.tokens, id)
+	st.tokens = append(st.tokens, t)
 	st.mu.Unlock()
 	st.notify()
 	switch {

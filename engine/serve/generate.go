@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"dragoman/engine/sample"
 	"dragoman/engine/sched"
 )
 
@@ -15,7 +16,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 	if !readBody(w, r, &body) {
 		return
 	}
-	req, err := body.request()
+	req, err := body.request(s.vocab.Size())
 	if err != nil {
 		writeError(w, invalid(err.Error()))
 		return
@@ -33,14 +34,14 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 		writeError(w, refusal(err))
 		return
 	}
-	s.relay(w, stream, len(req.Prompt))
+	s.relay(w, stream, &req)
 }
 
 // relay writes a stream's tokens as they come; those that come together go
 // out together. When the client leaves, the request's context ends the stream.
-func (s *Server) relay(w http.ResponseWriter, stream *sched.Stream, promptTokens int) {
+func (s *Server) relay(w http.ResponseWriter, stream *sched.Stream, req *sched.Request) {
 	var (
-		tokens  []int32
+		tokens  []sample.Token
 		line    []byte
 		result  *sched.Result
 		started bool
@@ -57,11 +58,11 @@ func (s *Server) relay(w http.ResponseWriter, stream *sched.Stream, promptTokens
 			started = true
 		}
 		line = line[:0]
-		for _, id := range tokens {
-			line = s.appendToken(line, id)
+		for i := range tokens {
+			line = s.appendToken(line, &tokens[i], req.Sampling.Logprobs)
 		}
 		if result != nil {
-			line = appendResult(line, result, promptTokens)
+			line = appendResult(line, result, len(req.Prompt))
 		}
 		// A client that stops reading would hold this goroutine for ever. Not
 		// every connection knows deadlines; then it does.

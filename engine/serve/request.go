@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
 
@@ -28,10 +29,25 @@ type generateBody struct {
 	MinP         *float64 `json:"min_p"`
 	Seed         *int64   `json:"seed"`
 	StopTokenIDs []int32  `json:"stop_token_ids"`
+
+	FrequencyPenalty  float64           `json:"frequency_penalty"`
+	PresencePenalty   float64           `json:"presence_penalty"`
+	RepetitionPenalty *float64          `json:"repetition_penalty"`
+	LogitBias         map[int32]float64 `json:"logit_bias"`
+	MinTokens         int               `json:"min_tokens"`
+	Logprobs          *int
 }
 
-// request checks the body and fills in what is absent.
-func (b *generateBody) request() (sched.Request, error) {
+// Bounds of what a request may ask for.
+const (
+	maxPenalty = 2
+	maxBias    = 100 // and -100 bans
+	maxTop     = 20
+)
+
+// request checks the body, for a vocabulary of that size, and fills in what is
+// absent.
+func (b *generateBody) request(vocabulary int) (sched.Request, error) {
 	req := sched.Request{
 		Stop: b.StopTokenIDs,
 		Sampling: sample.Params{
@@ -39,6 +55,12 @@ func (b *generateBody) request() (sched.Request, error) {
 			TopP:        or(b.TopP, 0.95),
 			TopK:        max(or(b.TopK, 40), 0),
 			MinP:        or(b.MinP, 0.05),
+			Frequency:   b.FrequencyPenalty,
+			Presence:    b.PresencePenalty,
+			Repetition:  or(b.RepetitionPenalty, 1),
+			MinTokens:   b.MinTokens,
+			Logprobs:    b.Logprobs != nil,
+			Top:         or(b.Logprobs, 0),
 		},
 		MaxTokens: or(b.MaxTokens, -1),
 	}
@@ -60,6 +82,29 @@ func (b *generateBody) request() (sched.Request, error) {
 		return req, fmt.Errorf("min_p is %g: give 0 to 1", p.MinP)
 	case b.TopK != nil && *b.TopK < -1:
 		return req, fmt.Errorf("top_k is %d: give 1 or more, or 0 for no limit", *b.TopK)
+	case math.Abs(p.Frequency) > maxPenalty:
+		return req, fmt.Errorf("frequency_penalty is %g: give -%d to %d", p.Frequency, maxPenalty, maxPenalty)
+	case math.Abs(p.Presence) > maxPenalty:
+		return req, fmt.Errorf("presence_penalty is %g: give -%d to %d", p.Presence, maxPenalty, maxPenalty)
+	case p.Repetition <= 0:
+		return req, fmt.Errorf("repetition_penalty is %g: give more than 0; 1 is none", p.Repetition)
+	case p.MinTokens < 0:
+		return req, fmt.Errorf("min_tokens is %d: give 0 or more", p.MinTokens)
+	case req.MaxTokens > 0 && p.MinTokens > req.MaxTokens:
+		return req, fmt.Errorf("min_tokens is %d, more than max_tokens", p.MinTokens)
+	case p.Top < 0 || p.Top > maxTop:
+		return req, fmt.Errorf("logprobs is %d: give 0 to %d", p.Top, maxTop)
+	}
+	for id, bias := range b.LogitBias {
+		switch {
+		case id < 0 || int(id) >= vocabulary:
+			return req, fmt.Errorf("logit_bias has token %d: this model's are 0 to %d", id, vocabulary-1)
+		case math.Abs(bias) > maxBias:
+			return req, fmt.Errorf("logit_bias of token %d is %g: give -%d to %d", id, bias, maxBias, maxBias)
+		case bias == -maxBias:
+			bias = math.Inf(-1)
+		}
+		req.Sampling.Bias = append(req.Sampling.Bias, sample.Bias{ID: id, Add: bias})
 	}
 	return req, nil
 }

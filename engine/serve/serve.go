@@ -18,6 +18,10 @@ type Vocab interface {
 	Tokenize([]prompt.Piece) ([]int32, error)
 	// Piece appends the bytes that a token stands for to dst.
 	Piece(dst []byte, id int32) []byte
+	// Special returns the spelling of a control token, "" for any other.
+	Special(id int32) string
+	// Size returns how many tokens there are; their ids begin at 0.
+	Size() int
 }
 
 // Runner generates. *sched.Scheduler is one.
