@@ -30,6 +30,7 @@ type Adapter interface {
 type Call struct {
 	Method string
 	Path   string
+	URL    string // whole, in place of the backend's and Path, for a Follower that was told one
 	Header http.Header
 	Body   []byte
 }
@@ -42,6 +43,23 @@ type Decoder interface {
 	// backend reports in the frame is returned as an *llm.Error; any other error
 	// means that the frame could not be understood.
 	Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error)
+}
+
+// Follower is implemented by decoders of protocols in two steps: the backend
+// answers the first call with the address of the stream.
+type Follower interface {
+	// Follow reads the 2xx answer to the call of Adapter.Request, at most 1 MiB, and
+	// returns the call whose answer is the stream. A URL that it names must be https
+	// or the backend's own host, and only the backend's own host gets its headers.
+	Follow(answer []byte) (Call, error)
+}
+
+// Canceler is implemented by decoders of answers that the backend goes on with
+// for long after the connection is closed.
+type Canceler interface {
+	// Cancel returns the call that ends the answer; false if there is none. It is
+	// called at most once, when the answer is not wanted any more.
+	Cancel() (Call, bool)
 }
 
 // Traits are the facts about a backend's protocol that the shared machinery
@@ -66,7 +84,23 @@ type Traits struct {
 	MaxConcurrent int  // how many requests the backend bears at once; 0 is no bound
 	NoMaxTokens   bool // max_tokens may be left out, and then means no limit
 
+	Health Question // whether the backend can take requests; no Path: nothing says
+	Models Question // what the backend serves; no Path: nothing says
+
 	KeyHeader string // the header that holds the backend's key and nothing else; "" is Authorization, after Bearer
+}
+
+// Question is a call, without a body or with {} as one, and where its answer
+// holds what is of interest.
+type Question struct {
+	Method string // "" is GET
+	Path   string
+
+	// Field is the path (gjson's) of a value of the answer: for Health of the word
+	// that is one of Is where the backend is well, "" if any 2xx answer says so; for
+	// Models of a name or a list of names.
+	Field string
+	Is    []string
 }
 
 // CanDo reports whether field is among t.Accepts.

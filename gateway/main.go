@@ -36,6 +36,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	file := flags.String("config", "config.yaml", "the configuration `file`")
 	check := flags.Bool("check", false, "check the configuration and exit")
+	ask := flags.Bool("probe", false, "ask every backend how it is and which models it has, and exit")
 	showVersion := flags.Bool("version", false, "print the version and exit")
 	level := flags.String("log-level", "", "log from this `level` on: debug, info, warn or error")
 	if err := flags.Parse(args); err != nil {
@@ -77,6 +78,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if *check {
 		fmt.Fprintf(stdout, "%s is good; its models: %s\n", *file, names(cfg))
 		return 0
+	}
+	if *ask {
+		ctx, forget := signal.NotifyContext(context.Background(), os.Interrupt)
+		defer forget()
+		return probe(ctx, table, stdout)
 	}
 	listeners, err := listen(cfg.Listen, log)
 	if err != nil {

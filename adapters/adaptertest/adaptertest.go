@@ -5,6 +5,7 @@
 //	NAME.request.json  the client's request; without it, request.json
 //	NAME.call.txt      golden: what is sent to the backend (call.txt for request.json)
 //	NAME.events.txt    golden: what comes out of package stream
+//	created.json       the answer that comes before the stream, in protocols of two steps
 //
 // Each answer is replayed whole, byte by byte and cut at random, with the same
 // outcome; and broken off behind every frame and in the middle of some, which
@@ -14,6 +15,7 @@
 package adaptertest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -55,6 +57,7 @@ func Run(t *testing.T, a adapters.Adapter, dir string) {
 type testCase struct {
 	adapter adapters.Adapter
 	req     *llm.Request
+	created []byte
 	answer  []byte
 	kind    frame.Kind
 	base    string // path without endings
@@ -76,6 +79,11 @@ func load(t *testing.T, a adapters.Adapter, base string) *testCase {
 	c.req = parseRequest(t, body, a.Traits())
 	if c.answer, err = os.ReadFile(base + ".stream"); err != nil {
 		t.Fatal(err)
+	}
+	if _, ok := a.Decoder(c.req).(adapters.Follower); ok {
+		if c.created, err = os.ReadFile(filepath.Join(filepath.Dir(base), "created.json")); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if a.Traits().Unary && !c.req.Stream {
 		c.kind = frame.Whole
@@ -177,6 +185,7 @@ func (c *testCase) frameEnds() []int {
 
 // play runs one answer through package stream.
 func (c *testCase) play(body *answer) *outcome {
+	body.created = c.created
 	up := &stream.Upstream{URL: "http://backend.test", Client: &http.Client{Transport: body}, Log: slog.New(slog.DiscardHandler)}
 	o := &outcome{}
 	s, err := stream.Open(context.Background(), up, c.adapter, c.req)
@@ -200,17 +209,29 @@ func (c *testCase) play(body *answer) *outcome {
 }
 
 // answer is a backend that gives one answer, in pieces of the sizes that cut
-// chooses from 1 to n, and then ends with end; nil is a proper end.
+// chooses from 1 to n, and then ends with end; nil is a proper end. Before it
+// comes created, if that is set, and what is asked afterwards gets nothing.
 type answer struct {
-	data []byte
-	pos  int
-	cut  func(n int) int
-	end  error
+	created []byte
+	data    []byte
+	pos     int
+	cut     func(n int) int
+	end     error
+	given   bool
 }
 
 // RoundTrip implements http.RoundTripper.
 func (a *answer) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(a)}, nil
+	body := io.Reader(a)
+	switch {
+	case a.created != nil:
+		body, a.created = bytes.NewReader(a.created), nil
+	case a.given:
+		body = strings.NewReader("")
+	default:
+		a.given = true
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(body)}, nil
 }
 
 // Read implements io.Reader.

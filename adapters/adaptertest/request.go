@@ -69,7 +69,7 @@ func parseRequest(t *testing.T, body []byte, traits *adapters.Traits) *llm.Reque
 		t.Fatalf("request: %v", err)
 	}
 	req := &llm.Request{
-		Model: in.Model, Stream: in.Stream, MaxTokens: int64(in.MaxTokens), N: max(in.N, 1), Stop: in.Stop,
+		ID: "ID", Model: in.Model, Stream: in.Stream, MaxTokens: int64(in.MaxTokens), N: max(in.N, 1), Stop: in.Stop,
 		Raw: body, Members: members,
 	}
 	if in.MaxCompletionTokens != 0 {

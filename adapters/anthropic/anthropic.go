@@ -22,6 +22,7 @@ var traits = adapters.Traits{
 	Framing:      frame.SSE,
 	Messages:     true,
 	SingleChoice: true,
+	Models:       adapters.Question{Path: "/v1/models", Field: "data.#.id"},
 	KeyHeader:    "X-Api-Key",
 	Accepts: []string{
 		"temperature", "top_p", "top_k", "stop",

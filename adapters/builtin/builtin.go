@@ -20,6 +20,7 @@ import (
 	"dragoman/adapters/ollama"
 	"dragoman/adapters/openai"
 	"dragoman/adapters/raw"
+	"dragoman/adapters/replicate"
 	"dragoman/adapters/text"
 	"dragoman/adapters/torchchat"
 )
@@ -39,6 +40,7 @@ func All() map[string]adapters.Adapter {
 		"native":    native.Adapter{},
 		"ollama":    ollama.Adapter{},
 		"openai":    openai.Adapter{},
+		"replicate": replicate.Adapter{},
 	}
 	for _, files := range []fs.ReadDirFS{text.Files, torchchat.Files, raw.Files} {
 		addDeclared(all, files)

@@ -36,6 +36,7 @@ func TestTable(t *testing.T) {
 		row  func(t *testing.T, name string, a adapters.Adapter) string
 	}{
 		{"protocol", "| adapter | route | framing | takes | text | why it ended | counts | proven by |\n|---|---|---|---|---|---|---|---|\n", protocolRow},
+		{"asked", "| adapter | health | models | told to stop |\n|---|---|---|---|\n", askedRow},
 		{"accepts", "| adapter | accepts |\n|---|---|\n", acceptsRow},
 	} {
 		text := table.head
@@ -100,6 +101,26 @@ func protocolRow(t *testing.T, name string, a adapters.Adapter) string {
 func acceptsRow(_ *testing.T, name string, a adapters.Adapter) string {
 	list := slices.Sorted(slices.Values(a.Traits().Accepts))
 	return fmt.Sprintf("| `%s` | %s |\n", name, cmp.Or(strings.Join(list, ", "), "nothing of it"))
+}
+
+// askedRow is what a backend is asked beside answers.
+func askedRow(t *testing.T, name string, a adapters.Adapter) string {
+	t.Helper()
+	traits, stop := a.Traits(), "by closing"
+	if c, ok := a.Decoder(&llm.Request{ID: "ID", Model: "MODEL"}).(adapters.Canceler); ok {
+		if call, ok := c.Cancel(); ok {
+			stop = call.Method + " " + call.Path
+		} else { // it learns from the answer what to call
+			stop = "by a call"
+		}
+	}
+	question := func(q adapters.Question) string {
+		if q.Path == "" {
+			return "-"
+		}
+		return cmp.Or(q.Method, "GET") + " " + q.Path
+	}
+	return fmt.Sprintf("| `%s` | %s | %s | %s |\n", name, question(traits.Health), question(traits.Models), stop)
 }
 
 // route is where a chat completion goes.

@@ -19,6 +19,7 @@ var traits = adapters.Traits{
 	Framing:      frame.SSE,
 	Messages:     true,
 	SingleChoice: true,
+	Models:       adapters.Question{Path: "/v1/models", Field: "models.#.name"},
 	NoMaxTokens:  true,
 	Accepts: []string{
 		"temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty", "seed", "stop",

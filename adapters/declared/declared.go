@@ -25,26 +25,46 @@ func (a *Adapter) Traits() *adapters.Traits { return &a.spec.traits }
 
 // Request implements adapters.Adapter.
 func (a *Adapter) Request(req *llm.Request) (adapters.Call, error) {
-	body, ok := a.spec.body.object(nil, req)
+	made := a.spec.call.make(req)
+	if t := &a.spec.traits; t.Framing == frame.SSE && (req.Stream || !t.Unary) { // some answer in one piece otherwise
+		made.Header.Set("Accept", "text/event-stream")
+	}
+	return made, nil
+}
+
+// make writes the call for req.
+func (c *call) make(req *llm.Request) adapters.Call {
+	body, ok := c.body.object(nil, req)
 	if !ok {
 		body = []byte("{}")
 	}
-	path := a.spec.path
-	if strings.Contains(path, "{model}") {
-		path = strings.ReplaceAll(path, "{model}", url.PathEscape(req.Model))
+	path := c.path
+	if strings.Contains(path, "{") {
+		path = strings.NewReplacer("{model}", url.PathEscape(req.Model), "{id}", url.PathEscape(req.ID)).Replace(path)
 	}
-	call := adapters.PostJSON(path, body)
-	call.Method = a.spec.method
-	if t := &a.spec.traits; t.Framing == frame.SSE && (req.Stream || !t.Unary) { // some answer in one piece otherwise
-		call.Header.Set("Accept", "text/event-stream")
-	}
-	return call, nil
+	made := adapters.PostJSON(path, body)
+	made.Method = c.method
+	return made
 }
 
 // Decoder implements adapters.Adapter.
-func (a *Adapter) Decoder(*llm.Request) adapters.Decoder {
-	return &decoder{reader: &a.spec.reader, found: make([][]byte, len(a.spec.reader.finder))}
+func (a *Adapter) Decoder(req *llm.Request) adapters.Decoder {
+	d := &decoder{reader: &a.spec.reader, found: make([][]byte, len(a.spec.reader.finder))}
+	if a.spec.cancel == nil {
+		return d
+	}
+	return &cancelable{decoder: d, call: a.spec.cancel, req: req}
 }
+
+// cancelable is the decoder of answers that end by a call of their own.
+type cancelable struct {
+	*decoder
+	call *call
+	req  *llm.Request
+}
+
+// Cancel implements adapters.Canceler.
+func (c *cancelable) Cancel() (adapters.Call, bool) { return c.call.make(c.req), true }
 
 // reader is how a frame is read. Places are indexes into what finder finds.
 type reader struct {

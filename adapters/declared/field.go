@@ -20,6 +20,7 @@ type field struct {
 // fields are the parts of a request, by the names that specs use.
 var fields = func() map[string]field {
 	all := map[string]field{
+		"id":       {value: func(r *llm.Request) []byte { return adapters.AppendString(nil, r.ID) }},
 		"model":    {value: func(r *llm.Request) []byte { return adapters.AppendString(nil, r.Model) }},
 		"prompt":   {value: func(r *llm.Request) []byte { return adapters.AppendString(nil, r.Prompt.Text()) }},
 		"messages": {value: func(r *llm.Request) []byte { return adapters.AppendMessages(nil, r.Messages) }, list: true},
@@ -61,7 +62,7 @@ func isGreedy(r *llm.Request) bool {
 
 // fieldNames are the keys of send.map, for messages.
 func fieldNames() []string {
-	names := []string{"model", "messages", "prompt", "stream", "max_tokens", "stop", "do_sample"}
+	names := []string{"id", "model", "messages", "prompt", "stream", "max_tokens", "stop", "do_sample"}
 	for p := range llm.NumParams {
 		names = append(names, p.String())
 	}

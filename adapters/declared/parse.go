@@ -17,10 +17,16 @@ import (
 // Spec is one declared adapter, checked and compiled. It is read-only.
 type Spec struct {
 	traits adapters.Traits
+	call   call
+	cancel *call // nil: closing the connection is enough
+	reader reader
+}
+
+// call is how one call is written.
+type call struct {
 	method string
 	path   string
 	body   *node
-	reader reader
 }
 
 // Parse reads and compiles the spec called name. The errors are everything
@@ -34,6 +40,8 @@ func Parse(name string, n *yaml.Node) (*Spec, []error) {
 	p.traits(s, &src)
 	p.send(s, &src.Send)
 	p.read(s, &src.Read)
+	p.cancel(s, src.Cancel)
+	p.questions(s, &src)
 	p.ending(&src)
 	if len(p.errs) > 0 {
 		return nil, p.errs

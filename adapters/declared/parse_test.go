@@ -34,7 +34,7 @@ func TestParseReportsEverything(t *testing.T) {
 		`.read.text: missing: the path of the text in a frame, or "." for the whole frame (line 1)`,
 		`: nothing says when an answer is complete: set read.finish, read.done or end_marker, or eof_is_finish: true if there is only the end of the answer (line 1)`)
 	f(good+"framming: x\nmax_concurrent: -1\nend_texts: ['']",
-		`.framming: unknown key, did you mean "framing"? (valid: framing, cumulative, echo_prompt, eof_is_finish, end_marker, end_texts, max_concurrent, no_max_tokens, unary, send, read) (line 5)`,
+		`.framming: unknown key, did you mean "framing"? (valid: framing, cumulative, echo_prompt, eof_is_finish, end_marker, end_texts, max_concurrent, no_max_tokens, unary, send, read, cancel, health, models) (line 5)`,
 		`.max_concurrent: must be 0 (no bound) or more, not -1`,
 		`.end_texts[0]: must not be empty`)
 	f(strings.Replace(good, "framing: ndjson", "framing: ndjsn", 1),
@@ -42,13 +42,13 @@ func TestParseReportsEverything(t *testing.T) {
 	f("framing: sse\nend_marker: x\nsend: {path: x, method: get, map: {messages: m, prompt: p, temprature: t}}\nread: {text: t}",
 		`.send.method: unknown method "get" (valid: POST, PUT)`,
 		`.send.path: must begin with /, not be "x"`,
-		`.send.map.temprature: unknown part of a request, did you mean "temperature"? (valid: model, messages, prompt, stream, max_tokens, stop, do_sample, temperature, top_p, top_k, min_p, frequency_penalty, presence_penalty, repetition_penalty, seed, min_tokens, stop_token_ids, logit_bias) (line 3)`,
+		`.send.map.temprature: unknown part of a request, did you mean "temperature"? (valid: id, model, messages, prompt, stream, max_tokens, stop, do_sample, temperature, top_p, top_k, min_p, frequency_penalty, presence_penalty, repetition_penalty, seed, min_tokens, stop_token_ids, logit_bias) (line 3)`,
 		`.send.map: must have either prompt or messages: the one text that a chat template makes of the conversation, or the conversation itself (line 1)`)
 	send := func(s string) string {
 		return strings.Replace(good, "send: {path: /x, map: {prompt: p}}", "send: "+s, 1)
 	}
 	f(send("{path: '/{modle}', const: {a..b: 1, ., 'x|y': 1, n: .nan}, map: {prompt: p}}"),
-		`.send.path: "/{modle}": only {model} can stand in braces`,
+		`.send.path: "/{modle}": only {model} and {id} can stand in braces`,
 		`.send.const."a..b": "a..b": the path has an empty part (line 3)`,
 		`.send.const.".": "." is no place in the body (line 3)`,
 		`.send.const."x|y": "x|y": a path is names and list positions joined by dots, such as choices.0.text; put \ before any other sign (line 3)`,
@@ -69,6 +69,18 @@ func TestParseReportsEverything(t *testing.T) {
 		`.send.map.stop_token_ids: min, max, omit_below and omit_from are for numbers; max also for stop and stop_token_ids (line 3)`,
 		`.send.map.top_p: min 2 is more than max 1 (line 3)`,
 		`.send.map.top_k: "j.k": json_string must be the same for all parts of j (line 3)`)
+	f(good+"cancel: {map: {id: k, prompt: p}}\nhealth: {method: PUT, state: s}\nmodels: {path: x, is: [a], name: 'a b|'}",
+		`.cancel.map.prompt: unknown part of a request (valid: id, model) (line 5)`,
+		`.cancel.path: missing`,
+		`.health.method: unknown method "PUT" (valid: GET, POST)`,
+		`.health.path: missing`,
+		`.models.path: must begin with /, not be "x"`,
+		`.models.name: "a b|": a path is names and list positions joined by dots, such as choices.0.text; put \ before any other sign`,
+		`.models: state and is are for health`)
+	f(good+"health: {path: /h, state: s, list: x}\nmodels: {path: /m}",
+		`.health: state and is go together: where the word stands, and which words say that all is well`,
+		`.health: list and name are for models`,
+		`.models: needs list, name or both: where the names stand`)
 	read := func(s string) string { return strings.Replace(good, "read: {text: t}", "read: "+s, 1) }
 	f(read("{text: t, finish: a b.c, finish_map: {x: stopp, y: none}, error: e, error_code: 'x[0]', error_map: {a: 200}, done: {is: []}, skip: {path: s, is: [[1]], not: [2]}}"),
 		`.read.skip: needs either is or not, a list of values`,

@@ -1,6 +1,7 @@
 package declared
 
 import (
+	"cmp"
 	"math"
 	"net/http"
 	"slices"
@@ -12,33 +13,13 @@ import (
 	"dragoman/adapters/yamlstrict"
 )
 
-// send compiles the body in the order in which the spec was written, so that
-// the same request always makes the same bytes.
+// send compiles the call that asks for an answer.
 func (p *parser) send(s *Spec, src *send) {
-	s.method, s.path, s.body = src.Method, src.Path, &node{}
-	if s.method == "" {
-		s.method = http.MethodPost
-	}
-	if valid := []string{http.MethodPost, http.MethodPut}; !slices.Contains(valid, s.method) {
-		p.bad("send.method", 0, "unknown method %q%s", src.Method, yamlstrict.Suggest(src.Method, valid))
-	}
-	if s.path != "" && s.path[0] != '/' {
-		p.bad("send.path", 0, "must begin with /, not be %q", s.path)
-	}
-	if strings.Count(s.path, "{") != strings.Count(s.path, "{model}") {
-		p.bad("send.path", 0, "%q: only {model} can stand in braces", s.path)
-	}
-	for _, c := range src.Const {
-		key := yamlstrict.Key("send.const", c.Key)
-		value, err := toJSON(nil, &c.Value, 0)
-		if err != nil {
-			p.bad(key, c.Line, "%v", err)
-			continue
-		}
-		p.place(s.body, key, c.Key, c.Line, &node{constant: value}, false)
-	}
+	s.call = p.call("send", src, fieldNames())
 	for _, m := range src.Map {
-		p.field(s, m)
+		if _, ok := llm.ParamNamed(m.Key); ok || m.Key == "stop" {
+			s.traits.Accepts = append(s.traits.Accepts, m.Key)
+		}
 	}
 	s.traits.Messages = has(src.Map, "messages")
 	if s.traits.Messages == has(src.Map, "prompt") {
@@ -46,18 +27,57 @@ func (p *parser) send(s *Spec, src *send) {
 	}
 }
 
+// cancel compiles the call that ends an answer.
+func (p *parser) cancel(s *Spec, src *send) {
+	if src == nil {
+		return
+	}
+	made := p.call("cancel", src, []string{"id", "model"})
+	s.cancel = &made
+	if src.Path == "" {
+		p.bad("cancel.path", 0, "missing")
+	}
+}
+
+// call compiles a call in the order in which the spec was written, so that the
+// same request always makes the same bytes.
+func (p *parser) call(at string, src *send, parts []string) call {
+	c := call{method: cmp.Or(src.Method, http.MethodPost), path: src.Path, body: &node{}}
+	if valid := []string{http.MethodPost, http.MethodPut}; !slices.Contains(valid, c.method) {
+		p.bad(at+".method", 0, "unknown method %q%s", src.Method, yamlstrict.Suggest(src.Method, valid))
+	}
+	if c.path != "" && c.path[0] != '/' {
+		p.bad(at+".path", 0, "must begin with /, not be %q", c.path)
+	}
+	if strings.Count(c.path, "{") != strings.Count(c.path, "{model}")+strings.Count(c.path, "{id}") {
+		p.bad(at+".path", 0, "%q: only {model} and {id} can stand in braces", c.path)
+	}
+	for _, pair := range src.Const {
+		key := yamlstrict.Key(at+".const", pair.Key)
+		value, err := toJSON(nil, &pair.Value, 0)
+		if err != nil {
+			p.bad(key, pair.Line, "%v", err)
+			continue
+		}
+		p.place(c.body, key, pair.Key, pair.Line, &node{constant: value}, false)
+	}
+	for _, pair := range src.Map {
+		p.field(c.body, yamlstrict.Key(at+".map", pair.Key), pair, parts)
+	}
+	return c
+}
+
 func has(pairs yamlstrict.Pairs, key string) bool {
 	return slices.ContainsFunc(pairs, func(p yamlstrict.Pair) bool { return p.Key == key })
 }
 
-// field puts one entry of send.map into the body.
-func (p *parser) field(s *Spec, m yamlstrict.Pair) {
-	key := yamlstrict.Key("send.map", m.Key)
-	f, ok := fields[m.Key]
-	if !ok {
-		p.bad(key, m.Line, "unknown part of a request%s", yamlstrict.Suggest(m.Key, fieldNames()))
+// field puts one entry of a map, one of parts of a request, into the body.
+func (p *parser) field(body *node, key string, m yamlstrict.Pair, parts []string) {
+	if !slices.Contains(parts, m.Key) {
+		p.bad(key, m.Line, "unknown part of a request%s", yamlstrict.Suggest(m.Key, parts))
 		return
 	}
+	f := fields[m.Key]
 	var src shape
 	if m.Value.Kind == yaml.ScalarNode {
 		src.To = m.Value.Value
@@ -88,10 +108,7 @@ func (p *parser) field(s *Spec, m yamlstrict.Pair) {
 		}
 		sh.absent = value
 	}
-	if _, ok := llm.ParamNamed(m.Key); ok || m.Key == "stop" {
-		s.traits.Accepts = append(s.traits.Accepts, m.Key)
-	}
-	p.place(s.body, key, src.To, m.Line, &node{field: sh}, src.JSONString)
+	p.place(body, key, src.To, m.Line, &node{field: sh}, src.JSONString)
 }
 
 // place puts leaf at path below root.

@@ -20,11 +20,24 @@ type source struct {
 	Unary         bool     `yaml:"unary"`          // non-stream requests get a non-stream answer, one frame
 	Send          send     `yaml:"send"`
 	Read          read     `yaml:"read"`
+	Cancel        *send    `yaml:"cancel"` // the call that ends an answer; it takes id and model
+	Health        question `yaml:"health"`
+	Models        question `yaml:"models"`
+}
+
+// question is a call whose answer tells about the backend.
+type question struct {
+	Path   string   `yaml:"path"`
+	Method string   `yaml:"method"` // GET or POST
+	List   string   `yaml:"list"`   // models: path of a list, "." for the whole answer; without it there is one model
+	Name   string   `yaml:"name"`   // models: path of the name, in an element of the list or in the answer; without it elements are names
+	State  string   `yaml:"state"`  // health: path of a word
+	Is     []string `yaml:"is"`     // health: the words that say that all is well
 }
 
 // send is how a request is written.
 type send struct {
-	Path   string           `yaml:"path"`   // appended to the backend's url; {model} stands for the model's name
+	Path   string           `yaml:"path"`   // appended to the backend's url; {model} and {id} stand for the model's name and the request's id
 	Method string           `yaml:"method"` // POST or PUT
 	Const  yamlstrict.Pairs `yaml:"const"`  // path in the body: the value that always stands there
 	Map    yamlstrict.Pairs `yaml:"map"`    // part of the request: path in the body, or a shape

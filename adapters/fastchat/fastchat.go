@@ -35,6 +35,8 @@ var traits = adapters.Traits{
 	Framing:      frame.NDJSON,
 	Cumulative:   true,
 	EOFIsFinish:  true,
+	Health:       adapters.Question{Method: http.MethodPost, Path: "/worker_get_status"},
+	Models:       adapters.Question{Method: http.MethodPost, Path: "/worker_get_status", Field: "model_names"},
 	SingleChoice: true,
 	Accepts: []string{
 		"temperature", "top_p", "top_k", "repetition_penalty", "presence_penalty",

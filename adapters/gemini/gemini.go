@@ -24,6 +24,7 @@ var _ adapters.Adapter = Adapter{}
 var traits = adapters.Traits{
 	Framing:     frame.SSE,
 	Messages:    true,
+	Models:      adapters.Question{Path: "/v1beta/models", Field: "models.#.name"},
 	NoMaxTokens: true,
 	KeyHeader:   "X-Goog-Api-Key",
 	Accepts: []string{

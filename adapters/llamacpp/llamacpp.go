@@ -27,6 +27,8 @@ var _ interface {
 var traits = adapters.Traits{
 	Framing:      frame.SSE,
 	SingleChoice: true,
+	Health:       adapters.Question{Path: "/health"},
+	Models:       adapters.Question{Path: "/v1/models", Field: "data.#.id"},
 	NoMaxTokens:  true,
 	Accepts: []string{
 		"temperature", "top_p", "top_k", "min_p", "frequency_penalty", "presence_penalty",

@@ -14,6 +14,7 @@ const (
 // once routing has filled in Model, MaxTokens and, for backends that take a
 // prompt, Prompt; adapters must not change it.
 type Request struct {
+	ID       string // of this attempt at one backend: unique, letters and digits; by it the backend is told to stop
 	Kind     Kind
 	Model    string // the backend's name of the model, which may differ from the client's
 	Messages []Message

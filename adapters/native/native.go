@@ -26,6 +26,8 @@ var _ interface {
 var traits = adapters.Traits{
 	Framing:     frame.NDJSON,
 	Accepts:     []string{"temperature", "top_p", "top_k", "min_p", "seed", "stop_token_ids"},
+	Health:      adapters.Question{Path: "/health"},
+	Models:      adapters.Question{Path: "/props", Field: "model"},
 	NoMaxTokens: true,
 }
 

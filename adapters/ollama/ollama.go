@@ -21,6 +21,8 @@ var traits = adapters.Traits{
 	Framing:      frame.NDJSON,
 	Messages:     true,
 	SingleChoice: true,
+	Health:       adapters.Question{Path: "/api/version"},
+	Models:       adapters.Question{Path: "/api/tags", Field: "models.#.name"},
 	NoMaxTokens:  true,
 	Accepts: []string{
 		"temperature", "top_p", "top_k", "min_p", "frequency_penalty", "presence_penalty",

@@ -18,6 +18,7 @@ var _ adapters.Adapter = Azure{}
 var azureTraits = func() adapters.Traits {
 	t := traits
 	t.KeyHeader = "Api-Key"
+	t.Health, t.Models = adapters.Question{}, adapters.Question{} // deployments are listed elsewhere
 	return t
 }()
 

@@ -25,6 +25,8 @@ var traits = adapters.Traits{
 	EndMarker:   "[DONE]",
 	Unary:       true,
 	NoMaxTokens: true,
+	Health:      adapters.Question{Path: "/v1/models"},
+	Models:      adapters.Question{Path: "/v1/models", Field: "data.#.id"},
 	Accepts: []string{
 		"temperature", "top_p", "top_k", "min_p", "frequency_penalty", "presence_penalty",
 		"repetition_penalty", "seed", "min_tokens", "stop_token_ids", "logit_bias", "stop",

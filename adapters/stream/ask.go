@@ -24,14 +24,19 @@ func Asker(up *Upstream) adapters.Ask {
 		if err != nil {
 			return nil, err
 		}
-		defer resp.Body.Close()
-		body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-		if err != nil {
-			return nil, s.readError(err)
-		}
-		if len(body) > maxAnswer {
-			return nil, llm.Upstream(http.StatusBadGateway, "", "The backend's answer is longer than %d bytes.", maxAnswer)
-		}
-		return body, nil
+		return s.readAnswer(resp)
 	}
+}
+
+// readAnswer reads an answer that is no stream, and closes it.
+func (s *Stream) readAnswer(resp *http.Response) ([]byte, error) {
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return nil, s.readError(err)
+	}
+	if len(body) > maxAnswer {
+		return nil, llm.Upstream(http.StatusBadGateway, "", "The backend's answer is longer than %d bytes.", maxAnswer)
+	}
+	return body, nil
 }

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	neturl "net/url"
 	"slices"
 	"strings"
 )
@@ -37,6 +38,16 @@ func Join(base, path string) string {
 		url += "?" + q
 	}
 	return url
+}
+
+// sameHost reports whether two URLs name the same scheme, host and port.
+func sameHost(a, b string) bool {
+	x, err := neturl.Parse(a)
+	if err != nil {
+		return false
+	}
+	y, err := neturl.Parse(b)
+	return err == nil && x.Host != "" && x.Scheme == y.Scheme && strings.EqualFold(x.Host, y.Host)
 }
 
 // versioned reports whether the path of a URL has a version in it.

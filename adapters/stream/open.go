@@ -45,9 +45,12 @@ func OpenParsed(ctx context.Context, up *Upstream, a adapters.Adapter, req *llm.
 	s.pipe = newPipeline(t, req, plan, s.note)
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	s.watch = newWatch(s.cancel, up.First, up.Idle)
-	resp, err := s.send(call)
+	resp, err := s.start(call)
 	if err != nil {
 		s.watch.stop()
+		if s.ctx.Err() != nil { // the backend may have the request
+			s.abandon()
+		}
 		s.cancel(nil)
 		return nil, err
 	}
@@ -66,6 +69,23 @@ func OpenParsed(ctx context.Context, up *Upstream, a adapters.Adapter, req *llm.
 	}
 	s.opened = true
 	return s, nil
+}
+
+// start makes the call of the adapter and returns the answer that is the stream.
+func (s *Stream) start(call adapters.Call) (*http.Response, error) {
+	resp, err := s.send(call)
+	follower, ok := s.decoder.(adapters.Follower)
+	if err != nil || !ok {
+		return resp, err
+	}
+	answer, err := s.readAnswer(resp)
+	if err != nil {
+		return nil, err
+	}
+	if call, err = follower.Follow(answer); err != nil {
+		return nil, s.decodeError(err, answer)
+	}
+	return s.send(call)
 }
 
 // send makes the call and returns its answer if the status says that it is one.
@@ -103,11 +123,22 @@ func newRequest(ctx context.Context, up *Upstream, call adapters.Call) (*http.Re
 	if call.Body != nil {
 		body = bytes.NewReader(call.Body)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, Join(up.URL, call.Path), body)
-	if err != nil {
+	headers := []http.Header{call.Header, up.Header}
+	url := Join(up.URL, call.Path)
+	if call.URL != "" {
+		url = call.URL
+		if !sameHost(url, up.URL) {
+			headers = headers[:1]
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, url, body)
+	if call.URL == "" && err != nil {
 		return nil, fmt.Errorf("making the request to the backend: %s", up.clean(err.Error()))
 	}
-	for _, h := range []http.Header{call.Header, up.Header} {
+	if err != nil || len(headers) == 1 && req.URL.Scheme != "https" {
+		return nil, llm.Upstream(http.StatusBadGateway, "", "The backend names an address of its stream that is not safe to call.")
+	}
+	for _, h := range headers {
 		for name, values := range h {
 			req.Header[http.CanonicalHeaderKey(name)] = values
 		}

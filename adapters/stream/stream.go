@@ -95,6 +95,7 @@ func (s *Stream) Close() error {
 	s.watch.stop()
 	s.cancel(nil)
 	err := s.body.Close()
+	s.abandon()
 	if s.onClose != nil {
 		s.onClose()
 	}
@@ -202,10 +203,7 @@ func (s *Stream) note(n note) {
 		return
 	}
 	s.noted |= n
-	log := s.up.Log
-	if log == nil {
-		log = slog.Default()
-	}
+	log := s.log()
 	switch n {
 	case noteRewritten:
 		log.Warn("the backend rewrote or shortened text that was already sent", "upstream_model", s.req.Model)
@@ -216,4 +214,11 @@ func (s *Stream) note(n note) {
 	case noteEstimated:
 		log.Debug("token counts are estimated", "upstream_model", s.req.Model)
 	}
+}
+
+func (s *Stream) log() *slog.Logger {
+	if s.up.Log == nil {
+		return slog.Default()
+	}
+	return s.up.Log
 }

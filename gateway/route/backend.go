@@ -54,6 +54,9 @@ func (b *backend) open(ctx context.Context, req *llm.Request, model string) (s *
 		return nil, err
 	}
 	release = sync.OnceFunc(func() { b.slots.release(); held() })
+	if err := b.wellAgain(ctx, up); err != nil {
+		return nil, err
+	}
 	plan, err := b.render(ctx, up, r)
 	if err != nil {
 		return nil, err

@@ -62,6 +62,7 @@ func newFleet(t *testing.T, models ...config.Model) *fleet {
 			"plain":  newDialect(adapters.Traits{Messages: true}),
 			"tools":  newDialect(adapters.Traits{Messages: true, Accepts: []string{"tools"}}),
 			"both":   newDialect(adapters.Traits{Messages: true, Accepts: []string{"prompt"}}),
+			"asked":  newDialect(askable()),
 			"broken": broken{newDialect(adapters.Traits{Messages: true})},
 		},
 	}, Options{Log: slog.New(slog.NewTextHandler(&f.log, nil)), now: f.now})

@@ -34,6 +34,13 @@ func (h *health) rest(now time.Time) (left time.Duration, asked bool, last *llm.
 	return h.until.Sub(now), h.asked, h.last
 }
 
+// failing reports whether the last attempt failed.
+func (h *health) failing() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.failed > 0
+}
+
 // try is called before an attempt, and reports whether there may be one. After a
 // failure it lets the backend rest on, so that only one request finds out whether
 // it is back.

@@ -1,6 +1,7 @@
 package route
 
 import (
+	"crypto/rand"
 	"strings"
 
 	"dragoman/adapters/llm"
@@ -32,7 +33,7 @@ func (b *backend) able(req *llm.Request) error {
 // prepare returns the request as the backend shall get it, but for the prompt.
 func (b *backend) prepare(req *llm.Request, model string) *llm.Request {
 	r := *req
-	r.Model = model
+	r.ID, r.Model = rand.Text(), model
 	switch {
 	case r.Kind == llm.Completion && r.MaxTokens == 0:
 		r.MaxTokens = completionMaxTokens
