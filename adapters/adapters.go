@@ -160,3 +160,15 @@ type Fitter interface {
 	// when its prompt is rendered.
 	Fit(ctx context.Context, ask Ask, req *llm.Request) (int64, error)
 }
+
+// Finder is implemented by adapters whose servers may be known to a controller:
+// one that says which of them is to answer a request, and which models there are.
+// ask reaches the controller.
+type Finder interface {
+	// Find returns the URL of the server that is to answer one request for model,
+	// "" if there is none now. It is called anew for each attempt.
+	Find(ctx context.Context, ask Ask, model string) (url string, err error)
+
+	// Models returns the names of the models that are served now, in any order.
+	Models(ctx context.Context, ask Ask) ([]string, error)
+}

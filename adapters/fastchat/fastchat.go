@@ -29,6 +29,7 @@ var _ interface {
 	adapters.Adapter
 	adapters.Templater
 	adapters.Fitter
+	adapters.Finder
 } = Adapter{}
 
 var traits = adapters.Traits{

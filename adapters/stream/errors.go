@@ -56,6 +56,17 @@ func (s *Stream) readError(err error) error {
 	return readError(s.ctx, s.watch.phase, err)
 }
 
+// ErrUnreachable is in the chain of an error whose cause is the connection to the
+// backend: it could not be made, or broke before the first event of the answer.
+var ErrUnreachable = errors.New("unreachable")
+
+// unreachable is the transport's error behind ErrUnreachable.
+type unreachable struct{ error }
+
+func (unreachable) Is(target error) bool { return target == ErrUnreachable }
+
+func (u unreachable) Unwrap() error { return u.error }
+
 func readError(ctx context.Context, during phase, err error) error {
 	if ctx.Err() != nil {
 		cause := context.Cause(ctx)
@@ -75,6 +86,9 @@ func readError(ctx context.Context, during phase, err error) error {
 	e.Err = err
 	var dns *net.DNSError
 	var netErr net.Error
+	if during == beforeFirst && isConnection(err) {
+		e.Err = unreachable{err}
+	}
 	switch {
 	case errors.Is(err, frame.ErrTooLong):
 		e.Message = "The backend sent too much at once: " + err.Error()
@@ -88,6 +102,17 @@ func readError(ctx context.Context, during phase, err error) error {
 		e.Message = "The backend's answer broke off."
 	}
 	return e
+}
+
+// isConnection reports whether a transport's error is the connection's, and not
+// of an answer that is too long or does not come.
+func isConnection(err error) bool {
+	var op *net.OpError
+	var netErr net.Error
+	if errors.As(err, &op) && op.Op == "dial" {
+		return true
+	}
+	return !errors.Is(err, frame.ErrTooLong) && !(errors.As(err, &netErr) && netErr.Timeout())
 }
 
 func timedOut(during phase) error {

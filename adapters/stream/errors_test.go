@@ -215,3 +215,38 @@ type refusing struct {
 }
 
 func (a refusing) Request(*llm.Request) (adapters.Call, error) { return adapters.Call{}, a.err }
+
+// A connection that could not be made, or broke before the answer began, can be
+// told from an answer that is no good.
+func TestUnreachable(t *testing.T) {
+	f := func(up *Upstream, want bool) {
+		t.Helper()
+		if e := openError(t, up, deltas); errors.Is(e, ErrUnreachable) != want {
+			t.Errorf("want %v: %v, of %T", want, e, e.Err)
+		}
+	}
+	breaks := func(err error) *Upstream {
+		up := answering(nil)
+		up.Client.Transport = roundTrip(func(*http.Request) (*http.Response, error) { return nil, err })
+		return up
+	}
+	f(breaks(io.EOF), true)
+	f(breaks(&net.OpError{Op: "dial", Err: errors.New("refused")}), true)
+	f(breaks(&net.OpError{Op: "dial", Err: context.DeadlineExceeded}), true)
+	f(breaks(&net.DNSError{Err: "no such host", Name: "h"}), true)
+	f(breaks(&net.OpError{Op: "read", Err: context.DeadlineExceeded}), false)
+	f(failing(503, nil, "busy"), false)
+	f(failing(200, nil, "no frame"), false)
+}
+
+// Another server's errors tell neither its own address nor that of the first.
+func TestAt(t *testing.T) {
+	up := failing(400, nil, "http://10.0.0.5:21001 told of 10.0.0.6:21002, key KEY123")
+	up.URL, up.Secrets = "http://10.0.0.5:21001", []string{"KEY123"}
+	if got := openError(t, up.At("http://10.0.0.6:21002"), deltas).Message; got != "*** told of ***, key ***" {
+		t.Errorf("got %q", got)
+	}
+	if up.URL != "http://10.0.0.5:21001" || len(up.Secrets) != 1 {
+		t.Errorf("up is %+v now", up)
+	}
+}

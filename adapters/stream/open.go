@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"dragoman/adapters"
@@ -24,6 +25,15 @@ type Upstream struct {
 	MaxFrame    int           // bytes; 0 is frame.DefaultMax
 	Secrets     []string      // cut out of every message, as are the values of Header and the address in URL
 	Log         *slog.Logger  // nil is slog.Default
+}
+
+// At returns up for another server, at url, that is reached in the same way. Where
+// up itself is stays as secret as it was.
+func (up *Upstream) At(url string) *Upstream {
+	other := *up
+	other.URL = url
+	other.Secrets = append(slices.Clip(up.Secrets), addresses(up.URL)...)
+	return &other
 }
 
 // Open sends req to the backend and returns once the first event of the answer

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"dragoman/adapters"
 	"dragoman/adapters/yamlstrict"
 )
 
@@ -52,6 +53,7 @@ func (p *parser) engine(path string, b *Backend) {
 	}{
 		{"adapter", b.Adapter != ""},
 		{"url", b.URL != ""},
+		{"controller", b.Controller != ""},
 		{"model", b.Model != ""},
 		{"key", b.Key != ""},
 		{"key_file", b.KeyFile != ""},
@@ -92,7 +94,7 @@ func (p *parser) engine(path string, b *Backend) {
 
 // server checks a backend that is reached by URL.
 func (p *parser) server(path string, b *Backend, c *Config) {
-	if b.Adapter == "" && b.URL == "" {
+	if b.Adapter == "" && b.URL == "" && b.Controller == "" {
 		p.bad(path, "needs engine:, or adapter: and url:")
 		return
 	}
@@ -102,13 +104,28 @@ func (p *parser) server(path string, b *Backend, c *Config) {
 	} else if !slices.Contains(valid, b.Adapter) {
 		p.bad(path+".adapter", "no adapter %s%s", p.env.shown(b.Adapter), yamlstrict.Suggest(b.Adapter, valid))
 	}
-	if b.URL == "" {
+	switch {
+	case b.Controller != "":
+		p.controller(path+".controller", b, c)
+	case b.URL == "":
 		p.bad(path+".url", "is missing, such as http://127.0.0.1:8080")
-	} else {
-		b.URL = p.backendURL(path+".url", b)
+	default:
+		b.URL = p.backendURL(path+".url", b.Adapter, b.URL)
 	}
 	p.proxyURL(path+".proxy", b.Proxy)
 	p.keys(path, b)
+}
+
+// controller checks where the servers are found.
+func (p *parser) controller(path string, b *Backend, c *Config) {
+	adapter := c.Adapters[b.Adapter]
+	if _, finds := adapter.(adapters.Finder); adapter != nil && !finds {
+		p.bad(path, "the %s adapter has no controller to ask: use url:", b.Adapter)
+	}
+	if b.URL != "" {
+		p.bad(path, "cannot stand beside url:, which is one server's")
+	}
+	b.Controller = p.backendURL(path, b.Adapter, b.Controller)
 }
 
 // keys checks what proves the gateway to the backend, and reads the key's file.

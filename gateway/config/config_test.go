@@ -34,9 +34,20 @@ func (*asking) Template(context.Context, adapters.Ask, string) (adapters.Templat
 	return nil, errors.New("not asked in these tests")
 }
 
+// finding is an asking dialect whose servers a controller may know.
+type finding struct{ asking }
+
+func (*finding) Find(context.Context, adapters.Ask, string) (string, error) {
+	return "", errors.New("not asked in these tests")
+}
+
+func (*finding) Models(context.Context, adapters.Ask) ([]string, error) {
+	return nil, errors.New("not asked in these tests")
+}
+
 var few = shipped{
 	adapters: map[string]adapters.Adapter{
-		"native": &asking{}, "fastchat": &asking{}, "raw": &dialect{},
+		"native": &asking{}, "fastchat": &finding{}, "raw": &dialect{},
 		"openai": &dialect{adapters.Traits{Messages: true}},
 	},
 	templates: []string{"chatml", "vicuna"},
@@ -138,6 +149,19 @@ func TestSeveralBackends(t *testing.T) {
 	}
 	if got := c.Models[2].Backends; len(got) != 2 || got[0].Model != "*" || got[1].Model != "ollama/*" {
 		t.Errorf("got %+v", got)
+	}
+}
+
+func TestController(t *testing.T) {
+	c, err := parse([]byte(`models: {"v/*": {adapter: fastchat, controller: "http://h:21001/", model: "*"}}`), "", ".", few)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Backend{{
+		Adapter: "fastchat", Controller: "http://h:21001", Model: "*", Timeout: defaultTimeout, DefaultMaxTokens: DefaultMaxTokens,
+	}}
+	if got := c.Models[0].Backends; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 }
 

@@ -34,7 +34,7 @@ func TestShippedConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, all)
 	}
-	if len(c.Models) < 7 || len(c.Models[5].Backends) != 3 || len(c.Keys) != 1 || c.Adapters["my-flask-loop"] == nil {
+	if len(c.Models) < 8 || len(c.Models[6].Backends) != 3 || len(c.Keys) != 1 || c.Adapters["my-flask-loop"] == nil {
 		t.Errorf("not all examples were switched on: %+v", c)
 	}
 }

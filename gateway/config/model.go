@@ -23,7 +23,7 @@ type Model struct {
 func (m *Model) Wildcard() bool { return m.Name != "" && m.Name[len(m.Name)-1] == '*' }
 
 // Backend says where a model is served and how to speak to it: a server at URL,
-// or an Engine that the gateway starts itself.
+// one that a Controller names, or an Engine that the gateway starts itself.
 type Backend struct {
 	// Adapter names the dialect. Engines speak native.
 	Adapter string `yaml:"adapter"`
@@ -36,6 +36,10 @@ type Backend struct {
 	// http://h:1/v1 are the same. A slash at the end means nothing. A whole route
 	// such as http://h:1/v1/chat/completions is refused: the adapter knows it.
 	URL string `yaml:"url"`
+	// Controller stands in place of URL where servers are found by asking one of
+	// their own, such as FastChat's controller, at this URL: which of them answers
+	// a request, and in a wildcard entry which models there are.
+	Controller string `yaml:"controller"`
 	// Engine is set for a model that the bundled engine serves.
 	Engine *Engine `yaml:"engine"`
 

@@ -10,13 +10,12 @@ import (
 var routes = []string{
 	"/chat/completions", "/completions", "/completion", "/embeddings",
 	"/generate", "/generate_stream", "/worker_generate", "/worker_generate_stream",
-	"/api/chat", "/models",
+	"/api/chat", "/models", "/list_models", "/get_worker_address",
 }
 
-// backendURL checks b's URL by the rule at Backend.URL and returns it without
+// backendURL checks text by the rule at Backend.URL and returns it without
 // trailing slash.
-func (p *parser) backendURL(path string, b *Backend) string {
-	text := b.URL
+func (p *parser) backendURL(path, adapter, text string) string {
 	u, err := url.Parse(text)
 	shown := p.env.shown(text)
 	switch {
@@ -31,7 +30,7 @@ func (p *parser) backendURL(path string, b *Backend) string {
 	case u.Fragment != "" || strings.HasSuffix(text, "#"):
 		p.bad(path, "must not have a #fragment: %s", shown)
 	default:
-		if p.shipped.adapters[b.Adapter] != nil {
+		if p.shipped.adapters[adapter] != nil {
 			p.noRoute(path, u)
 		}
 		u.Path = strings.TrimRight(u.Path, "/")

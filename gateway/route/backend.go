@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"dragoman/adapters"
 	"dragoman/adapters/llm"
@@ -24,8 +23,9 @@ type backend struct {
 	turn        int // guarded by its group, see take
 	health      health
 	adapter     adapters.Adapter
-	upstream    *stream.Upstream  // nil: child knows
+	upstream    *stream.Upstream  // nil: child knows; the controller's, if there is one
 	child       *child            // nil: the server is not ours to start
+	controller  *controller       // nil: upstream is the server itself
 	template    adapters.Template // from the configuration; nil: none
 	templates   *templates        // asked of the backend; nil: it cannot be asked
 	fitter      adapters.Fitter   // nil: the backend refuses what does not fit
@@ -42,18 +42,45 @@ type backend struct {
 // taken a slot and checked that b is able; open, or the Close of its stream, frees
 // the slot.
 func (b *backend) open(ctx context.Context, req *llm.Request, model string) (s *stream.Stream, err error) {
-	release := b.slots.release
 	defer func() {
 		if s == nil { // it may have panicked
-			release()
+			b.slots.release()
 		}
 	}()
-	r := b.prepare(req, model)
-	up, held, err := b.reach(ctx)
+	s, held, err := b.call(ctx, req, model)
 	if err != nil {
 		return nil, err
 	}
-	release = sync.OnceFunc(func() { b.slots.release(); held() })
+	s.OnClose(func() { b.slots.release(); held() })
+	return s, nil
+}
+
+// call asks the server for the answer. Where a controller knows it, and it turns
+// out to be gone, the controller may name another. held is to be called when the
+// stream is closed.
+func (b *backend) call(ctx context.Context, req *llm.Request, model string) (s *stream.Stream, held func(), err error) {
+	for again := b.controller != nil; ; again = false {
+		up, held, err := b.reach(ctx, req.Model, model)
+		if err != nil {
+			return nil, nil, err
+		}
+		s, err := b.callAt(ctx, up, b.prepare(req, model), held)
+		if err == nil || !again || !errors.Is(err, stream.ErrUnreachable) {
+			return s, held, err
+		}
+	}
+}
+
+// callAt asks the server at up once. It calls held if that fails.
+func (b *backend) callAt(ctx context.Context, up *stream.Upstream, r *llm.Request, held func()) (s *stream.Stream, err error) {
+	defer func() {
+		if s == nil { // it may have panicked
+			held()
+		}
+		if b.templates != nil && lost(err) {
+			b.templates.drop(up.URL)
+		}
+	}()
 	if err := b.wellAgain(ctx, up); err != nil {
 		return nil, err
 	}
@@ -66,15 +93,7 @@ func (b *backend) open(ctx context.Context, req *llm.Request, model string) (s *
 			return nil, err
 		}
 	}
-	s, err = stream.OpenParsed(ctx, up, b.adapter, r, plan)
-	if err != nil {
-		if b.templates != nil && lost(err) {
-			b.templates.drop()
-		}
-		return nil, err
-	}
-	s.OnClose(release)
-	return s, nil
+	return stream.OpenParsed(ctx, up, b.adapter, r, plan)
 }
 
 // lost reports whether err says that the backend was not there.
@@ -83,8 +102,9 @@ func lost(err error) bool {
 	return errors.As(err, &e) && (e.Status == http.StatusBadGateway || e.Status == http.StatusServiceUnavailable)
 }
 
-// reach returns the way to the backend, and what to call when it is needed no more.
-func (b *backend) reach(ctx context.Context) (*stream.Upstream, func(), error) {
+// reach returns the way to the server for one request, and what to call when it is
+// needed no more. The client calls the model asked, the backend calls it model.
+func (b *backend) reach(ctx context.Context, asked, model string) (*stream.Upstream, func(), error) {
 	if b.child != nil {
 		return b.child.reach(ctx)
 	}
@@ -92,7 +112,11 @@ func (b *backend) reach(ctx context.Context) (*stream.Upstream, func(), error) {
 	if auth := authorization(ctx); b.forwardAuth && auth != "" {
 		up = withAuthorization(up, b.adapter.Traits().KeyHeader, auth)
 	}
-	return up, func() {}, nil
+	var err error
+	if b.controller != nil {
+		up, err = b.controller.find(ctx, up, asked, model)
+	}
+	return up, func() {}, err
 }
 
 // render fills in the prompt, for backends that take one, and returns how the
@@ -107,7 +131,7 @@ func (b *backend) render(ctx context.Context, up *stream.Upstream, r *llm.Reques
 	template := b.template
 	if template == nil {
 		var err error
-		if template, err = b.templates.get(ctx, stream.Asker(up), r.Model); err != nil {
+		if template, err = b.templates.get(ctx, stream.Asker(up), served{up.URL, r.Model}); err != nil {
 			return nil, err
 		}
 	}

@@ -61,10 +61,17 @@ func newBackend(ctx context.Context, c *config.Config, entry *config.Model, i in
 	if cfg.Engine != nil {
 		b.child = newChild(cfg, c.FrameLimit, o, b.log)
 	} else {
-		b.upstream, err = upstream(cfg, cfg.URL, spoken.Traits().KeyHeader, c.FrameLimit, b.log)
+		b.upstream, err = upstream(cfg, cmp.Or(cfg.Controller, cfg.URL), spoken.Traits().KeyHeader, c.FrameLimit, b.log)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if cfg.Controller != "" {
+		finder, finds := spoken.(adapters.Finder)
+		if !finds {
+			return nil, fmt.Errorf("%s: the adapter %q has no controller", path, cfg.Adapter)
+		}
+		b.controller = &controller{ctx: ctx, finder: finder, up: b.upstream, name: b.name, now: o.now}
 	}
 	if asked, ok := spoken.(adapters.Templater); ok && cfg.Template == "" {
 		b.templates = &templates{ctx: ctx, templater: asked}
@@ -156,6 +163,9 @@ func (t *tuned) Traits() *adapters.Traits { return &t.traits }
 func (b *backend) close(ctx context.Context) error {
 	if b.templates != nil {
 		b.templates.running.Wait()
+	}
+	if b.controller != nil {
+		b.controller.running.Wait()
 	}
 	if b.child != nil {
 		return b.child.close(ctx)

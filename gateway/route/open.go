@@ -84,7 +84,7 @@ func (w *walk) ask(ctx context.Context, s step) (*stream.Stream, error) {
 		if ctx.Err() != nil || refuses(err) {
 			return nil, err
 		}
-		if failure == nil || waits(err) && !waits(failure) {
+		if failure == nil || unknown(failure) || waits(err) && !waits(failure) {
 			failure = err
 		}
 		able = slices.DeleteFunc(able, func(other *backend) bool { return other == b })
@@ -143,6 +143,8 @@ func (w *walk) attempt(ctx context.Context, s step, b *backend) (*stream.Stream,
 // configuration leaves to it, or completions, which many servers do not have.
 func (w *walk) blames(ctx context.Context, s step, b *backend, e *llm.Error) bool {
 	switch {
+	case unknown(e):
+		return false // the controller answers, and may know the model soon
 	case e.Code == "upstream_not_found":
 		return !s.entry.Wildcard() && w.req.Kind == llm.Chat
 	case e.Code == "upstream_auth", e.Status == http.StatusTooManyRequests:
@@ -198,7 +200,14 @@ func (w *walk) final(failure error) error {
 // refuses reports whether err says that the request itself is at fault.
 func refuses(err error) bool {
 	e, ok := errors.AsType[*llm.Error](err)
-	return ok && e.Status/100 == 4 && !waits(err)
+	return ok && e.Status/100 == 4 && !waits(err) && !unknown(err)
+}
+
+// unknown reports whether err says that a controller does not know the model:
+// another backend may.
+func unknown(err error) bool {
+	e, ok := errors.AsType[*llm.Error](err)
+	return ok && e.Status == http.StatusNotFound
 }
 
 // waits reports whether err says that the same request may do later.

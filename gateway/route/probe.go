@@ -51,13 +51,14 @@ func (b *backend) probe(ctx context.Context, p *Probed) {
 		return
 	}
 	traits := b.adapter.Traits()
-	if p.Silent = traits.Health.Path == "" && traits.Models.Path == ""; p.Silent {
+	if p.Silent = b.controller == nil && traits.Health.Path == "" && traits.Models.Path == ""; p.Silent {
 		return
 	}
 	ask := stream.Asker(quick(b.upstream))
 	start := time.Now()
-	p.Err = traits.CheckHealth(ctx, ask)
-	if p.Err == nil {
+	if b.controller != nil { // it answers for its servers
+		p.Models, p.Err = b.controller.finder.Models(ctx, ask)
+	} else if p.Err = traits.CheckHealth(ctx, ask); p.Err == nil {
 		p.Models, p.Err = traits.ListModels(ctx, ask)
 	}
 	p.Took = time.Since(start)

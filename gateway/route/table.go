@@ -28,10 +28,10 @@ type Options struct {
 
 // Table knows all models of one configuration. It is safe for concurrent use.
 type Table struct {
-	exact     map[string]*Model // names and aliases
-	wildcards []wildcard        // longest prefix first
-	infos     []openai.ModelInfo
-	groups    []*group
+	exact     map[string]*Model  // names and aliases
+	wildcards []wildcard         // longest prefix first
+	groups    []*group           // in the order of the configuration
+	made      int64              // when, in seconds since 1970
 	stop      context.CancelFunc // ends what backends are being asked for
 }
 
@@ -49,8 +49,7 @@ func New(c *config.Config, o Options) (*Table, error) {
 		o.now = time.Now
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	t := &Table{exact: map[string]*Model{}, stop: stop}
-	made := time.Now().Unix()
+	t := &Table{exact: map[string]*Model{}, stop: stop, made: time.Now().Unix()}
 	var errs []error
 	models := make([]*Model, len(c.Models))
 	for i := range c.Models {
@@ -60,7 +59,7 @@ func New(c *config.Config, o Options) (*Table, error) {
 		}
 		t.groups = append(t.groups, g)
 		models[i] = &Model{steps: []step{{group: g}}}
-		t.add(g.entry, models[i], made)
+		t.add(g.entry, models[i])
 	}
 	slices.SortFunc(t.wildcards, func(a, b wildcard) int { return cmp.Compare(len(b.prefix), len(a.prefix)) })
 	for _, m := range models {
@@ -95,14 +94,13 @@ func (t *Table) follow(m *Model, entry *config.Model) error {
 	return nil
 }
 
-func (t *Table) add(entry *config.Model, m *Model, made int64) {
+func (t *Table) add(entry *config.Model, m *Model) {
 	if entry.Wildcard() {
 		t.wildcards = append(t.wildcards, wildcard{strings.TrimSuffix(entry.Name, "*"), m})
 		return
 	}
 	for _, name := range append([]string{entry.Name}, entry.Aliases...) {
 		t.exact[name] = m
-		t.infos = append(t.infos, openai.ModelInfo{ID: name, Created: made, OwnedBy: "dragoman"})
 	}
 }
 
@@ -120,15 +118,15 @@ func (t *Table) Pick(name string) (*Model, error) {
 			return m, nil
 		}
 	}
-	return nil, &llm.Error{
+	return nil, notFound(name)
+}
+
+func notFound(name string) *llm.Error {
+	return &llm.Error{
 		Status: http.StatusNotFound, Type: "invalid_request_error", Code: "model_not_found", Param: "model",
 		Message: "The model " + openai.Quote(name) + " does not exist. GET /v1/models lists those that do.",
 	}
 }
-
-// Models returns the names and aliases of all models in the order of the
-// configuration. Wildcards are not among them.
-func (t *Table) Models() []openai.ModelInfo { return slices.Clone(t.infos) }
 
 // Close stops engines, ends questions to backends, and closes idle connections.
 // Streams must be closed before. ctx bounds the wait for engines to end.

@@ -58,7 +58,7 @@ func TestPick(t *testing.T) {
 
 func TestModelsAreListedInOrder(t *testing.T) {
 	var got []string
-	for _, m := range names(t).Models() {
+	for _, m := range names(t).Models(t.Context()) {
 		got = append(got, m.ID)
 		if m.Created == 0 || m.OwnedBy == "" {
 			t.Errorf("got %+v", m)

@@ -3,6 +3,7 @@ package route
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -18,14 +19,18 @@ const (
 	maxTemplates = 64
 )
 
-// templates holds the chat templates that one backend was asked for, by model.
+// served is a model as one server has it: servers that a controller names are not
+// all alike.
+type served struct{ url, model string }
+
+// templates holds the chat templates that one backend was asked for.
 // Askers of the same model at the same time share one question, which no single
 // one of them can call off.
 type templates struct {
 	ctx       context.Context // ends with the table
 	templater adapters.Templater
 	mu        sync.Mutex
-	answers   map[string]*answer
+	answers   map[served]*answer
 	running   sync.WaitGroup
 }
 
@@ -35,9 +40,9 @@ type answer struct {
 	err      error
 }
 
-// get returns the template of model, asking the backend if need be.
-func (t *templates) get(ctx context.Context, ask adapters.Ask, model string) (adapters.Template, error) {
-	a := t.find(ask, model)
+// get returns the template of s, asking the backend if need be.
+func (t *templates) get(ctx context.Context, ask adapters.Ask, s served) (adapters.Template, error) {
+	a := t.find(ask, s)
 	select {
 	case <-a.done:
 		return a.template, a.err
@@ -46,47 +51,48 @@ func (t *templates) get(ctx context.Context, ask adapters.Ask, model string) (ad
 	}
 }
 
-func (t *templates) find(ask adapters.Ask, model string) *answer {
+func (t *templates) find(ask adapters.Ask, s served) *answer {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if a := t.answers[model]; a != nil {
+	if a := t.answers[s]; a != nil {
 		return a
 	}
 	if t.answers == nil {
-		t.answers = map[string]*answer{}
+		t.answers = map[served]*answer{}
 	}
 	if len(t.answers) >= maxTemplates {
 		clear(t.answers)
 	}
 	a := &answer{done: make(chan struct{})}
-	t.answers[model] = a
+	t.answers[s] = a
 	t.running.Go(func() {
 		ctx, cancel := context.WithTimeout(t.ctx, askTimeout)
 		defer cancel()
 		defer close(a.done)
-		a.template, a.err = t.templater.Template(ctx, ask, model)
+		a.template, a.err = t.templater.Template(ctx, ask, s.model)
 		if a.err != nil {
 			a.err = askFailed(a.err)
-			t.forget(model, a)
+			t.forget(s, a)
 		}
 	})
 	return a
 }
 
 // forget drops a, so that the next asker asks again.
-func (t *templates) forget(model string, a *answer) {
+func (t *templates) forget(s served, a *answer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.answers[model] == a {
-		delete(t.answers, model)
+	if t.answers[s] == a {
+		delete(t.answers, s)
 	}
 }
 
-// drop forgets all: the backend was lost, and may come back as another.
-func (t *templates) drop() {
+// drop forgets what the server at url said: it was lost, and may come back as
+// another.
+func (t *templates) drop(url string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	clear(t.answers)
+	maps.DeleteFunc(t.answers, func(s served, _ *answer) bool { return s.url == url })
 }
 
 // askFailed returns an error that a client can be told: what an adapter says of

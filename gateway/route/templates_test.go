@@ -28,7 +28,7 @@ func TestTemplateIsAskedOnceForAll(t *testing.T) {
 		first, leave := context.WithCancel(t.Context())
 		results := make(chan error, 10)
 		get := func(ctx context.Context) {
-			template, err := ts.get(ctx, nil, "m")
+			template, err := ts.get(ctx, nil, served{"http://h", "m"})
 			if err == nil && template != (brackets{}) {
 				err = fmt.Errorf("got %v", template)
 			}
@@ -53,11 +53,18 @@ func TestTemplateIsAskedOnceForAll(t *testing.T) {
 		if n := a.asked.Load(); n != 1 {
 			t.Errorf("asked %d times", n)
 		}
-		if _, err := ts.get(t.Context(), nil, "other"); err != nil || a.asked.Load() != 2 {
+		if _, err := ts.get(t.Context(), nil, served{"http://h", "other"}); err != nil || a.asked.Load() != 2 {
 			t.Errorf("another model: %v, asked %d times", err, a.asked.Load())
 		}
-		ts.drop()
-		if _, err := ts.get(t.Context(), nil, "m"); err != nil || a.asked.Load() != 3 {
+		ts.drop("http://i")
+		if _, err := ts.get(t.Context(), nil, served{"http://h", "m"}); err != nil || a.asked.Load() != 2 {
+			t.Errorf("after another was lost: %v, asked %d times", err, a.asked.Load())
+		}
+		if _, err := ts.get(t.Context(), nil, served{"http://i", "m"}); err != nil || a.asked.Load() != 3 {
+			t.Errorf("another server: %v, asked %d times", err, a.asked.Load())
+		}
+		ts.drop("http://h")
+		if _, err := ts.get(t.Context(), nil, served{"http://h", "m"}); err != nil || a.asked.Load() != 4 {
 			t.Errorf("after the backend was lost: %v, asked %d times", err, a.asked.Load())
 		}
 	})
@@ -71,17 +78,17 @@ func TestFailedQuestionIsAskedAgain(t *testing.T) {
 			n++
 			return brackets{}, said[n-1]
 		})
-		_, err := ts.get(t.Context(), nil, "m")
+		_, err := ts.get(t.Context(), nil, served{"http://h", "m"})
 		if e := asError(t, err); e.Status != 502 || !errors.Is(err, said[0]) {
 			t.Errorf("got %+v", e)
 		}
 		synctest.Wait()
-		_, err = ts.get(t.Context(), nil, "m")
+		_, err = ts.get(t.Context(), nil, served{"http://h", "m"})
 		if e := asError(t, err); e.Status != 503 {
 			t.Errorf("got %+v", e)
 		}
 		synctest.Wait()
-		if _, err = ts.get(t.Context(), nil, "m"); err != nil {
+		if _, err = ts.get(t.Context(), nil, served{"http://h", "m"}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -95,14 +102,14 @@ func TestQuestionsEnd(t *testing.T) {
 		}
 		ts, _ := asked(t.Context(), silent)
 		start := time.Now()
-		_, err := ts.get(t.Context(), nil, "m")
+		_, err := ts.get(t.Context(), nil, served{"http://h", "m"})
 		if e := asError(t, err); e.Status != 504 || time.Since(start) != askTimeout {
 			t.Errorf("got %+v after %v", e, time.Since(start))
 		}
 		closed, stop := context.WithCancel(t.Context())
 		ts, _ = asked(closed, silent)
 		stop()
-		if _, err := ts.get(t.Context(), nil, "m"); err == nil {
+		if _, err := ts.get(t.Context(), nil, served{"http://h", "m"}); err == nil {
 			t.Error("a closed table gave a template")
 		}
 		ts.running.Wait()
@@ -112,7 +119,7 @@ func TestQuestionsEnd(t *testing.T) {
 func TestTemplateCacheIsBounded(t *testing.T) {
 	ts, _ := asked(t.Context(), func(context.Context, adapters.Ask, string) (adapters.Template, error) { return brackets{}, nil })
 	for i := range 3 * maxTemplates {
-		if _, err := ts.get(t.Context(), nil, fmt.Sprint(i)); err != nil {
+		if _, err := ts.get(t.Context(), nil, served{"http://h", fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -136,12 +136,21 @@ func (g *gateway) Pick(name string) (Model, error) {
 	return nil, &llm.Error{Status: 404, Type: "invalid_request_error", Code: "model_not_found", Message: "no model " + name}
 }
 
-func (g *gateway) Models() []openai.ModelInfo {
+func (g *gateway) Models(context.Context) []openai.ModelInfo {
 	var infos []openai.ModelInfo
 	for _, name := range g.order {
-		infos = append(infos, openai.ModelInfo{ID: name, Created: 1700000000, OwnedBy: "test"})
+		infos = append(infos, info(name))
 	}
 	return infos
+}
+
+func (g *gateway) Describe(_ context.Context, name string) (openai.ModelInfo, error) {
+	_, err := g.Pick(name)
+	return info(name), err
+}
+
+func info(name string) openai.ModelInfo {
+	return openai.ModelInfo{ID: name, Created: 1700000000, OwnedBy: "test"}
 }
 
 // start serves the backends, by model name, until the test ends; on a listener

@@ -7,22 +7,17 @@ import (
 )
 
 func (r *request) listModels(string) error {
-	r.writeJSON(http.StatusOK, openai.AppendModels(nil, r.s.o.Router.Models()))
+	r.writeJSON(http.StatusOK, openai.AppendModels(nil, r.s.o.Router.Models(r.s.base)))
 	return nil
 }
 
 // showModel answers for every name that a request could use, a wildcard's too.
 func (r *request) showModel(id string) error {
-	for _, info := range r.s.o.Router.Models() {
-		if info.ID == id {
-			r.writeJSON(http.StatusOK, openai.AppendModel(nil, info))
-			return nil
-		}
-	}
-	if _, err := r.s.o.Router.Pick(id); err != nil {
+	info, err := r.s.o.Router.Describe(r.s.base, id)
+	if err != nil {
 		return err
 	}
-	r.writeJSON(http.StatusOK, openai.AppendModel(nil, openai.ModelInfo{ID: id, Created: r.s.made.Unix(), OwnedBy: "dragoman"}))
+	r.writeJSON(http.StatusOK, openai.AppendModel(nil, info))
 	return nil
 }
 

@@ -20,8 +20,12 @@ type Router interface {
 	// Pick returns the model that a client named; an unknown name is an
 	// *llm.Error with status 404.
 	Pick(name string) (Model, error)
-	// Models lists what clients are told of.
-	Models() []openai.ModelInfo
+	// Models lists what clients are told of; ctx ends the wait for servers that
+	// know of models.
+	Models(ctx context.Context) []openai.ModelInfo
+	// Describe returns what clients are told of one model; an unknown name is an
+	// *llm.Error with status 404.
+	Describe(ctx context.Context, name string) (openai.ModelInfo, error)
 }
 
 // Model answers requests.
@@ -79,7 +83,6 @@ type Server struct {
 	o     Options
 	log   *slog.Logger
 	keys  [][32]byte
-	made  time.Time
 	fast  *fasthttp.Server
 	base  context.Context // ends with errStopped
 	stop  context.CancelCauseFunc
@@ -95,7 +98,7 @@ func New(o Options) *Server {
 	o.HeaderTimeout = cmp.Or(o.HeaderTimeout, 10*time.Second)
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, 30*time.Second)
 	o.IdleTimeout = cmp.Or(o.IdleTimeout, 120*time.Second)
-	s := &Server{o: o, log: cmp.Or(o.Log, slog.Default()), keys: hashKeys(o.Keys), made: time.Now()}
+	s := &Server{o: o, log: cmp.Or(o.Log, slog.Default()), keys: hashKeys(o.Keys)}
 	s.base, s.stop = context.WithCancelCause(context.Background())
 	s.fast = &fasthttp.Server{
 		Handler:        s.serve,
