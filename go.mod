@@ -4,6 +4,7 @@ go 1.27.0
 
 require (
 	github.com/ardanlabs/jinja v1.12.0
+	github.com/coder/websocket v1.8.15
 	github.com/ebitengine/purego v0.10.0
 	github.com/hybridgroup/yzma v1.26.1
 	github.com/jupiterrider/ffi v0.7.0

@@ -70,6 +70,9 @@ func (p *parser) traits(s *Spec, src *source) {
 	case !ok:
 		p.bad("framing", 0, "unknown framing %q%s", src.Framing, yamlstrict.Suggest(src.Framing, frame.Kinds()))
 	}
+	if kind == frame.WS && src.Unary {
+		p.bad("unary", 0, "cannot stand beside framing ws: a WebSocket has no answer in one piece")
+	}
 	if src.MaxConcurrent < 0 {
 		p.bad("max_concurrent", 0, "must be 0 (no bound) or more, not %d", src.MaxConcurrent)
 	}

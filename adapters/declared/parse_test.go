@@ -29,7 +29,7 @@ func TestParseReportsEverything(t *testing.T) {
 	good := "framing: ndjson\neof_is_finish: true\nsend: {path: /x, map: {prompt: p}}\nread: {text: t}\n"
 	f(good)
 	f("{}",
-		`.framing: missing (valid: sse, ndjson, json, lines, raw, whole, aws) (line 1)`,
+		`.framing: missing (valid: sse, ndjson, json, lines, raw, whole, aws, ws) (line 1)`,
 		`.send.map: must have either prompt or messages: the one text that a chat template makes of the conversation, or the conversation itself (line 1)`,
 		`.read.text: missing: the path of the text in a frame, or "." for the whole frame (line 1)`,
 		`: nothing says when an answer is complete: set read.finish, read.done or end_marker, or eof_is_finish: true if there is only the end of the answer (line 1)`)
@@ -38,7 +38,7 @@ func TestParseReportsEverything(t *testing.T) {
 		`.max_concurrent: must be 0 (no bound) or more, not -1`,
 		`.end_texts[0]: must not be empty`)
 	f(strings.Replace(good, "framing: ndjson", "framing: ndjsn", 1),
-		`.framing: unknown framing "ndjsn", did you mean "ndjson"? (valid: sse, ndjson, json, lines, raw, whole, aws)`)
+		`.framing: unknown framing "ndjsn", did you mean "ndjson"? (valid: sse, ndjson, json, lines, raw, whole, aws, ws)`)
 	f("framing: sse\nend_marker: x\nsend: {path: x, method: get, map: {messages: m, prompt: p, temprature: t}}\nread: {text: t}",
 		`.send.method: unknown method "get" (valid: POST, PUT)`,
 		`.send.path: must begin with /, not be "x"`,
@@ -107,8 +107,11 @@ func TestParseReportsEverything(t *testing.T) {
 	plain := "framing: raw\neof_is_finish: true\nsend: {map: {prompt: p}}\nread: "
 	f(plain+"{text: t}", `.read.text: must be "." with framing raw, whose frames are plain text (line 4)`)
 	f(plain+"{text: ., finish: f}", `.read: text: "." says that frames are plain text, so nothing else can be read from them (line 4)`)
+	f("framing: ws\nunary: true\nend_marker: x\nsend: {method: PUT, map: {prompt: p}}\nread: {text: .}",
+		`.unary: cannot stand beside framing ws: a WebSocket has no answer in one piece`,
+		`.send.method: cannot stand beside framing ws: a WebSocket begins with a GET`)
 	f("[]", `: must be a mapping, not a list (line 1)`,
-		`.framing: missing (valid: sse, ndjson, json, lines, raw, whole, aws) (line 1)`,
+		`.framing: missing (valid: sse, ndjson, json, lines, raw, whole, aws, ws) (line 1)`,
 		`.send.map: must have either prompt or messages: the one text that a chat template makes of the conversation, or the conversation itself (line 1)`,
 		`.read.text: missing: the path of the text in a frame, or "." for the whole frame (line 1)`,
 		`: nothing says when an answer is complete: set read.finish, read.done or end_marker, or eof_is_finish: true if there is only the end of the answer (line 1)`)

@@ -9,6 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"dragoman/adapters/frame"
 	"dragoman/adapters/llm"
 	"dragoman/adapters/yamlstrict"
 )
@@ -16,6 +17,12 @@ import (
 // send compiles the call that asks for an answer.
 func (p *parser) send(s *Spec, src *send) {
 	s.call = p.call("send", src, fieldNames())
+	if s.traits.Framing == frame.WS {
+		if src.Method != "" {
+			p.bad("send.method", 0, "cannot stand beside framing ws: a WebSocket begins with a GET")
+		}
+		s.call.method = http.MethodGet
+	}
 	for _, m := range src.Map {
 		if _, ok := llm.ParamNamed(m.Key); ok || m.Key == "stop" {
 			s.traits.Accepts = append(s.traits.Accepts, m.Key)

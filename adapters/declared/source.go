@@ -9,7 +9,7 @@ import (
 // source is a spec as it is written. docs/adding-an-adapter.md explains the
 // keys to those who write one; yamlstrict reads them.
 type source struct {
-	Framing       string   `yaml:"framing"`        // sse, ndjson, json, lines, raw, whole, aws
+	Framing       string   `yaml:"framing"`        // sse, ndjson, json, lines, raw, whole, aws, ws
 	Cumulative    bool     `yaml:"cumulative"`     // every frame repeats the whole text so far
 	EchoPrompt    bool     `yaml:"echo_prompt"`    // the text begins with the prompt
 	EOFIsFinish   bool     `yaml:"eof_is_finish"`  // nothing but the end says that the answer is complete

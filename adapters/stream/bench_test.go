@@ -50,6 +50,7 @@ func TestNothingAllocatedPerEvent(t *testing.T) {
 	f("raw with stops held back", plain, " some ##words", "##!", "</s>")
 	f("raw with cut runes", plain, "日本語 \xff \xe6")
 	f("sse", events, sse(`{"i":0,"t":" word"}`), "##")
+	f("websocket", messages, said(`{"i":0,"t":" word"}`))
 }
 
 // grown is a cumulative answer that grows by one word a frame up to size

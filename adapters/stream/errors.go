@@ -78,6 +78,9 @@ func readError(ctx context.Context, during phase, err error) error {
 		}
 		err = cause
 	}
+	if e := (*llm.Error)(nil); errors.As(err, &e) { // a WebSocket's end, in words
+		return e
+	}
 	var u *url.Error
 	if errors.As(err, &u) { // its text holds the URL, and that may hold a key
 		err = u.Err

@@ -22,6 +22,7 @@ import (
 	"dragoman/adapters/jsonscan"
 	"dragoman/adapters/llm"
 	"dragoman/adapters/parse"
+	"dragoman/adapters/stream/wstest"
 )
 
 // fake is an adapter whose frames are JSON objects of obvious members
@@ -29,12 +30,13 @@ import (
 type fake struct {
 	traits adapters.Traits
 	plain  bool
+	header http.Header // of calls
 }
 
 func (a fake) Traits() *adapters.Traits { return &a.traits }
 
 func (a fake) Request(req *llm.Request) (adapters.Call, error) {
-	return adapters.Call{Path: "/gen", Body: []byte(`{"p":"` + req.Prompt.Text() + `"}`)}, nil
+	return adapters.Call{Path: "/gen", Header: a.header, Body: []byte(`{"p":"` + req.Prompt.Text() + `"}`)}, nil
 }
 
 func (a fake) Decoder(*llm.Request) adapters.Decoder { return &fakeDecoder{plain: a.plain} }
@@ -87,12 +89,16 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// answering returns a backend that answers with what r holds.
+// answering returns a backend that answers with what r holds, over a WebSocket
+// if it is asked to.
 func answering(r io.Reader) *Upstream {
 	return &Upstream{
 		URL: "http://backend.test:1234",
 		Log: slog.New(slog.DiscardHandler),
-		Client: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+		Client: &http.Client{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+			if req.Header.Get("Upgrade") != "" {
+				return wstest.Answer(req, wstest.Deaf(r)), nil
+			}
 			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(r)}, nil
 		})},
 	}

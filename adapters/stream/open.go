@@ -55,8 +55,7 @@ func OpenParsed(ctx context.Context, up *Upstream, a adapters.Adapter, req *llm.
 	s.pipe = newPipeline(t, req, plan, s.note)
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	s.watch = newWatch(s.cancel, up.First, up.Idle)
-	resp, err := s.start(call)
-	if err != nil {
+	if s.answer, err = s.start(call); err != nil {
 		s.watch.stop()
 		if s.ctx.Err() != nil { // the backend may have the request
 			s.abandon()
@@ -64,12 +63,6 @@ func OpenParsed(ctx context.Context, up *Upstream, a adapters.Adapter, req *llm.
 		s.cancel(nil)
 		return nil, err
 	}
-	s.body = &watched{resp.Body, s.watch}
-	kind := t.Framing
-	if t.Unary && !req.Stream {
-		kind, s.whole = frame.Whole, true
-	}
-	s.frames = frame.NewReader(kind, s.body, up.MaxFrame)
 	for len(s.first) == 0 {
 		if s.err != nil {
 			s.Close()
@@ -81,22 +74,51 @@ func OpenParsed(ctx context.Context, up *Upstream, a adapters.Adapter, req *llm.
 	return s, nil
 }
 
+// answer is what a backend says to one call.
+type answer interface {
+	Next() (frame.Frame, error) // as of frame.Reader
+	drain()                     // ends a complete answer as its transport likes it best
+	Close() error               // ends it at once
+}
+
 // start makes the call of the adapter and returns the answer that is the stream.
-func (s *Stream) start(call adapters.Call) (*http.Response, error) {
-	resp, err := s.send(call)
-	follower, ok := s.decoder.(adapters.Follower)
-	if err != nil || !ok {
-		return resp, err
+func (s *Stream) start(call adapters.Call) (answer, error) {
+	if follower, ok := s.decoder.(adapters.Follower); ok {
+		resp, err := s.send(call)
+		if err != nil {
+			return nil, err
+		}
+		told, err := s.readAnswer(resp)
+		if err != nil {
+			return nil, err
+		}
+		if call, err = follower.Follow(told); err != nil {
+			return nil, s.decodeError(err, told)
+		}
 	}
-	answer, err := s.readAnswer(resp)
+	kind := s.traits.Framing
+	if s.traits.Unary && !s.req.Stream {
+		kind, s.whole = frame.Whole, true
+	}
+	if kind == frame.WS {
+		return s.dial(call)
+	}
+	resp, err := s.send(call)
 	if err != nil {
 		return nil, err
 	}
-	if call, err = follower.Follow(answer); err != nil {
-		return nil, s.decodeError(err, answer)
-	}
-	return s.send(call)
+	b := &watched{resp.Body, s.watch}
+	return &body{frame.NewReader(kind, b, s.up.MaxFrame), b}, nil
 }
+
+// body is an answer over HTTP.
+type body struct {
+	*frame.Reader
+	*watched
+}
+
+// drain reads to the end, so that the connection can be used again.
+func (b *body) drain() { io.CopyN(io.Discard, b, 64<<10) }
 
 // send makes the call and returns its answer if the status says that it is one.
 func (s *Stream) send(call adapters.Call) (*http.Response, error) {
@@ -115,12 +137,17 @@ func (s *Stream) send(call adapters.Call) (*http.Response, error) {
 		}
 		return resp, nil
 	}
+	return nil, s.refused(resp)
+}
+
+// refused makes an error of an answer whose status is no success.
+func (s *Stream) refused(resp *http.Response) error {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	if s.ctx.Err() != nil {
-		return nil, s.readError(err)
+		return s.readError(err)
 	}
-	return nil, s.up.statusError(resp, body)
+	return s.up.statusError(resp, body)
 }
 
 // newRequest gives call a transport.

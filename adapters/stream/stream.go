@@ -9,13 +9,12 @@ import (
 	"time"
 
 	"dragoman/adapters"
-	"dragoman/adapters/frame"
 	"dragoman/adapters/llm"
 )
 
 const (
 	readOn = time.Second            // for usage and the end mark, after the last finish
-	drain  = 100 * time.Millisecond // for the end of the body, so that the connection can be used again
+	drain  = 100 * time.Millisecond // for the end of the call, once the answer is complete
 )
 
 // Stream is one answer of a backend. It is used by one goroutine; cancelling
@@ -27,8 +26,7 @@ type Stream struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	watch   *watch
-	body    io.ReadCloser
-	frames  *frame.Reader
+	answer  answer
 	decoder adapters.Decoder
 	decoded []llm.Event
 	pipe    *pipeline
@@ -90,11 +88,11 @@ func (s *Stream) Close() error {
 	s.closed = true
 	if s.err == io.EOF && !s.atEOF && !s.pipe.stopped {
 		s.watch.atMost(drain)
-		io.CopyN(io.Discard, s.body, 64<<10) // an error only costs the connection
+		s.answer.drain()
 	}
 	s.watch.stop()
 	s.cancel(nil)
-	err := s.body.Close()
+	err := s.answer.Close()
 	s.abandon()
 	if s.onClose != nil {
 		s.onClose()
@@ -105,7 +103,7 @@ func (s *Stream) Close() error {
 // step reads one frame and appends its events to dst, or sets s.err.
 func (s *Stream) step(dst []llm.Event) []llm.Event {
 	s.pipe.arena = s.pipe.arena[:0]
-	fr, err := s.frames.Next()
+	fr, err := s.answer.Next()
 	if err != nil {
 		s.atEOF = err == io.EOF
 		return s.end(dst, err)
@@ -183,6 +181,10 @@ func (s *Stream) finished() {
 	if s.pipe.stopped {
 		s.err = io.EOF
 		s.cancel(nil)
+		return
+	}
+	if _, ok := s.answer.(*socket); ok { // it stays open, with nothing to come
+		s.err = io.EOF
 		return
 	}
 	s.watch.finished()
