@@ -2,6 +2,7 @@ package adapters
 
 import (
 	"encoding/json/jsontext"
+	"math"
 	"net/http"
 	"strconv"
 
@@ -107,6 +108,16 @@ func Int(value []byte) int {
 		return 0
 	}
 	return int(f)
+}
+
+// Float returns the number that value, a JSON number, says, infinite if it is too
+// large; 0 for any other value.
+func Float(value []byte) float64 {
+	f, err := strconv.ParseFloat(string(value), 64)
+	if err != nil && !math.IsInf(f, 0) || len(value) > 0 && value[0] > '9' { // ParseFloat also reads words
+		return 0
+	}
+	return f
 }
 
 // IsNull reports whether value, a JSON value or nil for an absent one, is null

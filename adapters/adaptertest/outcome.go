@@ -24,7 +24,7 @@ type outcome struct {
 
 type line struct {
 	choice int
-	what   string // text, reasoning, tool, extra, finish
+	what   string // text, reasoning, logprob, tool, extra, finish
 	value  string
 }
 
@@ -39,6 +39,13 @@ func (o *outcome) add(ev *llm.Event) {
 	if len(ev.Text) > 0 {
 		put("text", string(ev.Text))
 		o.texts[ev.Choice] += string(ev.Text)
+	}
+	for _, l := range ev.Logprobs {
+		value := fmt.Sprintf("%q %g", l.Token, l.Logprob)
+		for _, top := range l.Top {
+			value += fmt.Sprintf(", %q %g", top.Token, top.Logprob)
+		}
+		put("logprob", value)
 	}
 	if c := ev.Tool; c != nil {
 		put("tool", fmt.Sprintf("%d id=%q name=%q arguments=%q", c.Index, c.ID, c.Name, c.Arguments))

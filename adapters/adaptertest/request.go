@@ -60,6 +60,8 @@ func parseRequest(t *testing.T, body []byte, traits *adapters.Traits) *llm.Reque
 		MaxCompletionTokens float64           `json:"max_completion_tokens"`
 		N                   int               `json:"n"`
 		Stop                []string          `json:"stop"`
+		Logprobs            any               `json:"logprobs"` // a boolean in chat, a number in completions
+		TopLogprobs         int               `json:"top_logprobs"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
 		t.Fatalf("request: %v", err)
@@ -74,6 +76,12 @@ func parseRequest(t *testing.T, body []byte, traits *adapters.Traits) *llm.Reque
 	}
 	if in.MaxCompletionTokens != 0 {
 		req.MaxTokens = int64(in.MaxCompletionTokens)
+	}
+	switch logprobs := in.Logprobs.(type) {
+	case bool:
+		req.Logprobs, req.TopLogprobs = logprobs, in.TopLogprobs
+	case float64:
+		req.Logprobs, req.TopLogprobs = true, int(logprobs)
 	}
 	for _, m := range members {
 		if p, ok := llm.ParamNamed(m.Name); ok {

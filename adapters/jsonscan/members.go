@@ -93,10 +93,14 @@ func Each(object []byte, f func(name, value []byte) error) error {
 }
 
 // Elements yields the elements of array, which must come out of data that
-// Valid or Members accepted, as for All.
+// Valid or Members accepted, as for All; anything but an array yields nothing.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		i := skipSpace(array, skipSpace(array, 0)+1)
+		i := skipSpace(array, 0)
+		if i == len(array) || array[i] != '[' {
+			return
+		}
+		i = skipSpace(array, i+1)
 		for i < len(array) && array[i] != ']' {
 			end := skipValue(array, i)
 			if !yield(array[i:end]) {

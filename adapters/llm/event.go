@@ -23,6 +23,26 @@ type Event struct {
 	Finish    Finish
 	Usage     Usage
 	Extra     []byte // unknown members of an OpenAI-like chunk: `"a":1,"b":2`, no braces
+
+	// Logprobs are those of the tokens of Text, if the request asked for them. A
+	// decoder gives them when it likes, package stream with the text that they
+	// make up. Unlike the other bytes, theirs are never used again.
+	Logprobs []Logprob
+}
+
+// Logprob is a token of the answer with the natural logarithm of its
+// probability, and the likeliest tokens at its place. The bytes of a token need
+// not be whole runes.
+type Logprob struct {
+	Token   []byte
+	Logprob float64
+	Top     []TopLogprob
+}
+
+// TopLogprob is a token that could have come.
+type TopLogprob struct {
+	Token   []byte
+	Logprob float64
 }
 
 // ToolDelta is a part of a tool call. The first of an Index carries ID and

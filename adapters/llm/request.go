@@ -25,7 +25,11 @@ type Request struct {
 	N         int   // choices wanted, at least 1
 	Stop      []string
 	Params    Params
-	Needs     []Need // what the backend must be able to do, else the request is refused
+
+	Logprobs    bool // the answer's tokens shall come with their log-probabilities,
+	TopLogprobs int  // and with those of so many of the likeliest tokens
+
+	Needs []Need // what the backend must be able to do, else the request is refused
 
 	// Raw is the client's body, valid JSON, and Members are its top-level
 	// members in order, so that an OpenAI-like backend gets numbers and unknown

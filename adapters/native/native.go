@@ -7,6 +7,7 @@ package native
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"dragoman/adapters"
@@ -25,10 +26,19 @@ var _ interface {
 
 var traits = adapters.Traits{
 	Framing:     frame.NDJSON,
-	Accepts:     []string{"temperature", "top_p", "top_k", "min_p", "seed", "stop_token_ids"},
 	Health:      adapters.Question{Path: "/health"},
 	Models:      adapters.Question{Path: "/props", Field: "model"},
 	NoMaxTokens: true,
+	Accepts: []string{
+		"temperature", "top_p", "top_k", "min_p", "seed", "stop_token_ids", "min_tokens",
+		"frequency_penalty", "presence_penalty", "repetition_penalty", "logit_bias", "logprobs",
+	},
+}
+
+// sent are the settings that the engine knows by their OpenAI names.
+var sent = [...]llm.Param{
+	llm.Temperature, llm.TopP, llm.TopK, llm.MinP, llm.Seed, llm.StopTokenIDs, llm.MinTokens,
+	llm.FrequencyPenalty, llm.PresencePenalty, llm.RepetitionPenalty, llm.LogitBias,
 }
 
 // Traits implements adapters.Adapter.
@@ -51,8 +61,11 @@ func (Adapter) Request(req *llm.Request) (adapters.Call, error) {
 	if req.MaxTokens > 0 {
 		body = strconv.AppendInt(append(body, `,"max_tokens":`...), req.MaxTokens, 10)
 	}
-	for _, p := range []llm.Param{llm.Temperature, llm.TopP, llm.TopK, llm.MinP, llm.Seed, llm.StopTokenIDs} {
+	for _, p := range sent {
 		body = adapters.AppendParam(body, req, p, p.String())
+	}
+	if req.Logprobs {
+		body = strconv.AppendInt(append(body, `,"logprobs":`...), int64(req.TopLogprobs), 10)
 	}
 	return adapters.PostJSON("/generate", append(body, '}')), nil
 }
@@ -61,6 +74,23 @@ func (Adapter) Request(req *llm.Request) (adapters.Call, error) {
 func (Adapter) Decoder(*llm.Request) adapters.Decoder { return &decoder{} }
 
 type decoder struct{ text []byte }
+
+// tokenText appends the text of a token to dst, out of the member name of what
+// says it: text or bytes. Other members append nothing.
+func tokenText(dst []byte, name string, value []byte) ([]byte, error) {
+	switch name {
+	case "text":
+		return jsonscan.AppendUnquoted(dst, value), nil
+	case "bytes":
+		encoded := jsonscan.AppendUnquoted(nil, value)
+		dst, err := base64.StdEncoding.AppendDecode(dst, encoded)
+		if err != nil {
+			return dst, fmt.Errorf("decode a token's bytes: %w", err)
+		}
+		return dst, nil
+	}
+	return dst, nil
+}
 
 // Decode implements adapters.Decoder.
 func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
@@ -71,18 +101,20 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 		ev   llm.Event
 		done []byte
 		err  error
+
+		logprob, top []byte
 	)
 	for name, value := range jsonscan.All(fr.Data) {
 		switch string(name) {
-		case "text":
-			d.text = jsonscan.AppendUnquoted(d.text[:0], value)
-			ev.Text = d.text
-		case "bytes":
-			encoded := jsonscan.AppendUnquoted(nil, value)
-			if d.text, err = base64.StdEncoding.AppendDecode(d.text[:0], encoded); err != nil {
-				return dst, fmt.Errorf("decode a token's bytes: %w", err)
+		case "text", "bytes":
+			if d.text, err = tokenText(d.text[:0], string(name), value); err != nil {
+				return dst, err
 			}
 			ev.Text = d.text
+		case "logprob":
+			logprob = value
+		case "top":
+			top = value
 		case "done":
 			done = value
 		case "prompt_tokens":
@@ -93,10 +125,34 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 			return dst, adapters.ReadProblem(value).Failure(0)
 		}
 	}
+	if logprob != nil {
+		if ev.Logprobs, err = readLogprob(ev.Text, logprob, top); err != nil {
+			return dst, err
+		}
+	}
 	if done != nil {
 		if ev.Finish, err = adapters.FinishWord(adapters.Text(done), nil); err != nil {
 			return dst, err
 		}
 	}
 	return append(dst, ev), nil
+}
+
+// readLogprob returns the token with that text and what the engine says of its
+// probability.
+func readLogprob(text, logprob, top []byte) ([]llm.Logprob, error) {
+	l := llm.Logprob{Token: slices.Clone(text), Logprob: adapters.Float(logprob)}
+	for one := range jsonscan.Elements(top) {
+		var t llm.TopLogprob
+		var err error
+		for name, value := range jsonscan.All(one) {
+			if string(name) == "logprob" {
+				t.Logprob = adapters.Float(value)
+			} else if t.Token, err = tokenText(t.Token, string(name), value); err != nil {
+				return nil, err
+			}
+		}
+		l.Top = append(l.Top, t)
+	}
+	return []llm.Logprob{l}, nil
 }

@@ -11,9 +11,12 @@ import (
 
 // Decoder implements adapters.Adapter. It reads chunks of streams and whole
 // answers, which differ in a word: delta or message.
-func (Adapter) Decoder(*llm.Request) adapters.Decoder { return &decoder{} }
+func (Adapter) Decoder(req *llm.Request) adapters.Decoder {
+	return &decoder{logprobs: req != nil && req.Logprobs}
+}
 
 type decoder struct {
+	logprobs  bool     // are wanted
 	tools     []*tools // by choice, for the choices that call tools
 	text      []byte   // what the events of one frame point into
 	reasoning []byte
@@ -120,6 +123,10 @@ func (d *decoder) choice(dst []llm.Event, position int, object []byte) ([]llm.Ev
 			delta, whole = value, true
 		case "text": // completions
 			text = value
+		case "logprobs":
+			if d.logprobs {
+				ev.Logprobs = readLogprobs(value)
+			}
 		case "finish_reason":
 			finish = value
 		}
@@ -147,9 +154,9 @@ func (d *decoder) choice(dst []llm.Event, position int, object []byte) ([]llm.Ev
 		}
 	}
 	ev.Text, ev.Reasoning = d.text[textFrom:], d.reasoning[reasoningFrom:]
-	if len(ev.Text) > 0 || len(ev.Reasoning) > 0 {
+	if len(ev.Text) > 0 || len(ev.Reasoning) > 0 || len(ev.Logprobs) > 0 {
 		dst = append(dst, ev)
-		ev.Text, ev.Reasoning = nil, nil
+		ev.Text, ev.Reasoning, ev.Logprobs = nil, nil, nil
 	}
 	var err error
 	switch {

@@ -29,7 +29,7 @@ var traits = adapters.Traits{
 	Models:      adapters.Question{Path: "/v1/models", Field: "data.#.id"},
 	Accepts: []string{
 		"temperature", "top_p", "top_k", "min_p", "frequency_penalty", "presence_penalty",
-		"repetition_penalty", "seed", "min_tokens", "stop_token_ids", "logit_bias", "stop",
+		"repetition_penalty", "seed", "min_tokens", "stop_token_ids", "logit_bias", "logprobs", "stop",
 		"prompt", "suffix", "best_of", "n", "response_format", "tools", "tool_choice",
 		"image_url", "input_audio", "file",
 	},

@@ -159,7 +159,7 @@ func TestToolCallsAreBounded(t *testing.T) {
 
 // The older form of tools is refused, until it is passed on as it should be.
 func TestAccepts(t *testing.T) {
-	for _, field := range []string{"functions", "function_call", "logprobs"} {
+	for _, field := range []string{"functions", "function_call"} {
 		if traits.CanDo(field) {
 			t.Errorf("%s is passed on", field)
 		}

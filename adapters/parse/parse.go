@@ -86,6 +86,9 @@ func (p *Parser) Flush(dst []llm.Event, arena *[]byte) []llm.Event {
 	return p.out
 }
 
+// Held returns how many bytes of the text are held back.
+func (p *Parser) Held() int { return len(p.held) }
+
 // Called reports whether tools were called, and every call is complete.
 func (p *Parser) Called() bool { return p.calls > 0 && !p.broken }
 

@@ -28,6 +28,7 @@ type choice struct {
 	spoke           bool          // text or a tool call has come
 	called          bool          // a tool call has come that the backend knows as one
 	finish          llm.Finish
+	logprobs        logprobs
 }
 
 // pipeline turns a decoder's events into the caller's. It has no clock and no
@@ -36,10 +37,11 @@ type pipeline struct {
 	traits  *adapters.Traits
 	match   *matcher
 	choices []choice
-	left    int    // choices not finished
-	stopped bool   // a stop string ended a choice, so the backend may still be talking
-	bytes   int    // of what the model said
-	arena   []byte // holds the text of the current events that could not be used where it lay
+	left    int           // choices not finished
+	stopped bool          // a stop string ended a choice, so the backend may still be talking
+	bytes   int           // of what the model said
+	arena   []byte        // holds the text of the current events that could not be used where it lay
+	logs    []llm.Logprob // likewise their log-probabilities
 	parsed  []llm.Event
 	note    func(note)
 	usage   llm.Usage
@@ -88,6 +90,8 @@ func (p *pipeline) push(dst []llm.Event, ev *llm.Event) ([]llm.Event, error) {
 	if c.finish != "" {
 		return dst, nil
 	}
+	c.logprobs.add(ev.Logprobs)
+	first := len(dst)
 	out := llm.Event{Choice: index}
 	out.Reasoning = c.reasoning.runes.push(&p.arena, p.fresh(&c.reasoning, ev.Reasoning))
 	var stopped bool
@@ -116,7 +120,11 @@ func (p *pipeline) push(dst []llm.Event, ev *llm.Event) ([]llm.Event, error) {
 	if why != "" {
 		p.end(c, &out, why)
 	}
-	return p.emit(dst, &out), nil
+	dst = p.emit(dst, &out)
+	if len(c.logprobs.waiting) > 0 {
+		p.logprobs(c, dst[first:], stopped)
+	}
+	return dst, nil
 }
 
 // late appends an event for what came after the last finish.
@@ -263,8 +271,10 @@ func (p *pipeline) flush(dst []llm.Event) []llm.Event {
 	for i := range p.choices {
 		if c := &p.choices[i]; c.finish == "" {
 			out := llm.Event{Choice: i, Text: c.hold.flush(p.match, false)}
+			first := len(dst)
 			dst = p.parse(dst, c, &out, true)
 			dst = p.emit(dst, &out)
+			p.logprobs(c, dst[first:], true)
 		}
 	}
 	return dst

@@ -20,9 +20,13 @@ type AnswerChoice struct {
 	Text      []byte
 	Reasoning []byte
 	Tools     []llm.ToolCall // in the order of their indexes
+	Logprobs  []llm.Logprob
 	Finish    llm.Finish
 	Extra     []byte
 }
+
+// logprobSize is about what a token with its log-probability takes in an answer.
+const logprobSize = 64
 
 // Collect reads the whole answer. An answer of more than maxBytes is an error;
 // others are those of Next. It leaves Close to the caller.
@@ -38,6 +42,9 @@ func Collect(s *Stream, maxBytes int) (*Answer, error) {
 		for i := range events {
 			ev := &events[i]
 			size += len(ev.Text) + len(ev.Reasoning) + len(ev.Extra)
+			for _, l := range ev.Logprobs {
+				size += logprobSize * (1 + len(l.Top))
+			}
 			if ev.Tool != nil {
 				size += len(ev.Tool.ID) + len(ev.Tool.Name) + len(ev.Tool.Arguments)
 				tools[ev.Choice].add(ev.Tool)
@@ -62,6 +69,7 @@ func Collect(s *Stream, maxBytes int) (*Answer, error) {
 func (c *AnswerChoice) add(ev *llm.Event) {
 	c.Text = append(c.Text, ev.Text...)
 	c.Reasoning = append(c.Reasoning, ev.Reasoning...)
+	c.Logprobs = append(c.Logprobs, ev.Logprobs...)
 	if len(ev.Extra) > 0 {
 		c.Extra = append(c.Extra[:0], ev.Extra...)
 	}

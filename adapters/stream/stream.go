@@ -102,7 +102,7 @@ func (s *Stream) Close() error {
 
 // step reads one frame and appends its events to dst, or sets s.err.
 func (s *Stream) step(dst []llm.Event) []llm.Event {
-	s.pipe.arena = s.pipe.arena[:0]
+	s.pipe.arena, s.pipe.logs = s.pipe.arena[:0], s.pipe.logs[:0]
 	fr, err := s.answer.Next()
 	if err != nil {
 		s.atEOF = err == io.EOF

@@ -34,7 +34,13 @@ func AppendAnswer(dst []byte, m Meta, a *stream.Answer) []byte {
 			dst = append(dst, `,"message":`...)
 			dst = appendMessage(dst, c)
 		}
-		dst = append(dst, `,"logprobs":null,"finish_reason":"`...)
+		dst = append(dst, `,"logprobs":`...)
+		if m.Logprobs {
+			dst = appendLogprobs(dst, m.Kind == llm.Chat, c.Logprobs, 0)
+		} else {
+			dst = append(dst, "null"...)
+		}
+		dst = append(dst, `,"finish_reason":"`...)
 		dst = append(dst, finishWord(c.Finish)...)
 		dst = append(dst, `"}`...)
 		if extra == nil {

@@ -14,6 +14,7 @@ type Meta struct {
 	Kind         llm.Kind
 	IncludeUsage bool   // streams only: end with a usage chunk
 	OffersTools  bool   // the request has tools that the model may call
+	Logprobs     bool   // the client asked for log-probabilities
 	Echo         string // what a completion's text begins with
 }
 
@@ -30,11 +31,15 @@ type ChunkWriter struct {
 	tail    string   // and after them, but for extra and the brace
 	choices []choice // those that are open; the index is the place
 	extra   []byte   // of the event that is being written, or of one that wrote nothing
+
+	logprobs []llm.Logprob // of the chunk that is being written
+	offset   int           // where its text begins, in a completion
 }
 
 // choice is what the writer remembers of one choice.
 type choice struct {
 	tools    int // how many calls have begun
+	offset   int // characters of a completion's text so far
 	finished bool
 }
 
@@ -92,7 +97,7 @@ func (w *ChunkWriter) AppendEvent(dst []byte, ev *llm.Event) []byte {
 	if ev.Choice < 0 || ev.Choice >= maxChoices {
 		return dst
 	}
-	if len(ev.Text) == 0 && len(ev.Reasoning) == 0 && ev.Tool == nil && ev.Finish == "" {
+	if len(ev.Text) == 0 && len(ev.Reasoning) == 0 && ev.Tool == nil && ev.Finish == "" && len(ev.Logprobs) == 0 {
 		return dst
 	}
 	if ev.Choice >= len(w.choices) {
@@ -105,12 +110,12 @@ func (w *ChunkWriter) AppendEvent(dst []byte, ev *llm.Event) []byte {
 	}
 	if w.chat {
 		dst = w.appendText(dst, ev.Choice, `"delta":{"reasoning_content":"`, ev.Reasoning)
-		dst = w.appendText(dst, ev.Choice, `"delta":{"content":"`, ev.Text)
+		dst = w.appendLogged(dst, ev.Choice, `"delta":{"content":"`, ev.Text, ev.Logprobs)
 		if ev.Tool != nil {
 			dst = w.appendTool(dst, ev.Choice, ev.Tool)
 		}
 	} else {
-		dst = w.appendText(dst, ev.Choice, `"text":"`, ev.Text)
+		dst = w.appendLogged(dst, ev.Choice, `"text":"`, ev.Text, ev.Logprobs)
 	}
 	if ev.Finish != "" {
 		c.finished = true
@@ -150,16 +155,25 @@ func (w *ChunkWriter) open(dst []byte, index int, unknown bool) []byte {
 // appendText appends text in chunks whose member opens with lead.
 func (w *ChunkWriter) appendText(dst []byte, index int, lead string, text []byte) []byte {
 	for piece, rest := cut(text); len(piece) > 0; piece, rest = cut(rest) {
-		dst = w.begin(dst, index)
-		dst = append(dst, lead...)
-		dst = appendEscaped(dst, piece)
-		dst = append(dst, '"')
-		if w.chat {
-			dst = append(dst, '}')
-		}
-		dst = w.end(dst, "")
+		dst = w.appendPiece(dst, index, lead, piece)
 	}
 	return dst
+}
+
+// appendPiece appends one chunk.
+func (w *ChunkWriter) appendPiece(dst []byte, index int, lead string, piece []byte) []byte {
+	dst = w.begin(dst, index)
+	dst = append(dst, lead...)
+	dst = appendEscaped(dst, piece)
+	dst = append(dst, '"')
+	if w.chat {
+		dst = append(dst, '}')
+	} else {
+		c := &w.choices[index]
+		w.offset = c.offset
+		c.offset += characters(piece)
+	}
+	return w.end(dst, "")
 }
 
 // appendTool appends a part of a tool call. Who it is comes once: clients join
@@ -228,7 +242,14 @@ func (w *ChunkWriter) begin(dst []byte, index int) []byte {
 }
 
 func (w *ChunkWriter) end(dst []byte, finish string) []byte {
-	dst = append(dst, `,"logprobs":null,"finish_reason":`...)
+	dst = append(dst, `,"logprobs":`...)
+	if len(w.logprobs) > 0 {
+		dst = appendLogprobs(dst, w.chat, w.logprobs, w.offset)
+		w.logprobs = w.logprobs[:0]
+	} else {
+		dst = append(dst, "null"...)
+	}
+	dst = append(dst, `,"finish_reason":`...)
 	if finish == "" {
 		dst = append(dst, "null}"...)
 	} else {

@@ -21,11 +21,14 @@ func ParseCompletion(body []byte) (*Ask, error) {
 	if p.text("suffix") != "" {
 		p.need("suffix", "suffix")
 	}
-	if _, ok := p.integer("logprobs", 0, maxLogprobs); ok { // 0 asks for the chosen token's
-		p.need("logprobs", "logprobs")
+	if n, ok := p.integer("logprobs", 0, maxLogprobs); ok { // 0 asks for the chosen token's
+		p.logprobs(n)
 	}
 	if p.boolean("echo") {
 		p.ask.Echo, p.ask.EchoText = true, p.req.Prompt.Text()
+		if p.req.Logprobs { // OpenAI gives those of the prompt as well
+			p.fail(llm.Invalid("echo", "unsupported_value", "Invalid 'echo': it is not supported together with 'logprobs'."))
+		}
 	}
 	return p.result()
 }

@@ -99,12 +99,14 @@ func appendString(dst []byte, text string) []byte {
 const maxPiece = 8 << 10
 
 // cut splits off at most maxPiece bytes of text, between two runes.
-func cut[T []byte | string](text T) (piece, rest T) {
-	if len(text) <= maxPiece {
+func cut[T []byte | string](text T) (piece, rest T) { return cutAt(text, maxPiece) }
+
+// cutAt splits off at most n bytes of text, between two runes. n is 4 or more.
+func cutAt[T []byte | string](text T, n int) (piece, rest T) {
+	if len(text) <= n {
 		return text, text[len(text):]
 	}
-	n := maxPiece
-	for n > maxPiece-utf8.UTFMax && !utf8.RuneStart(text[n]) {
+	for least := n - utf8.UTFMax; n > least && !utf8.RuneStart(text[n]); {
 		n--
 	}
 	return text[:n], text[n:]

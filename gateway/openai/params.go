@@ -175,10 +175,18 @@ func (p *parser) maxTokens(name string) int64 {
 
 func (p *parser) chatLogprobs() {
 	on := p.boolean("logprobs")
-	if on {
-		p.need("logprobs", "logprobs")
-	}
-	if n, ok := p.integer("top_logprobs", 0, maxTopLogprobs); ok && n > 0 && !on {
+	n, _ := p.integer("top_logprobs", 0, maxTopLogprobs)
+	switch {
+	case on:
+		p.logprobs(n)
+	case n > 0:
 		p.fail(llm.Invalid("top_logprobs", "invalid_value", "Invalid 'top_logprobs': it requires 'logprobs' to be true."))
 	}
+}
+
+// logprobs notes that the answer's tokens shall come with their probabilities,
+// and with the top likeliest ones.
+func (p *parser) logprobs(top int64) {
+	p.req.Logprobs, p.req.TopLogprobs = true, int(top)
+	p.need("logprobs", "logprobs")
 }

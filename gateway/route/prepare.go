@@ -87,6 +87,9 @@ func (b *backend) dropFrom(r *llm.Request) {
 	if b.drop["n"] {
 		r.N = 1
 	}
+	if b.drop["logprobs"] {
+		r.Logprobs = false
+	}
 	needs, members := r.Needs, r.Members
 	r.Needs, r.Members = nil, nil
 	for _, need := range needs {
