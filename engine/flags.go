@@ -18,6 +18,11 @@ func computing(f *flag.FlagSet, o *llama.Options) {
 		o.GPULayers, err = gpuLayers(s)
 		return err
 	})
+	f.BoolFunc("check-memory", "refuse a model that does not seem to fit into the free memory (default true)", func(s string) error {
+		check, err := strconv.ParseBool(s)
+		o.AnySize = !check
+		return err
+	})
 	f.StringVar(&o.CacheK, "cache-type-k", "f16", "`type` of the keys in memory: "+strings.Join(gguf.CacheTypes, ", "))
 	f.StringVar(&o.CacheV, "cache-type-v", "f16", "`type` of the values in memory, likewise; those with a q need flash attention")
 	f.StringVar(&o.FlashAttention, "flash-attention", "auto", "`whether` to use it: "+strings.Join(llama.FlashAttentions, ", "))

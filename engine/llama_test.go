@@ -231,13 +231,42 @@ func TestModelsThatCannotBeLoaded(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
+	if runtime.GOOS == "linux" { // elsewhere free memory is not known
+		if got := fails(t, "-lib", libDir(), "-model", file, "-ctx", "100000000"); !strings.Contains(got, "the model does not fit: it needs about") {
+			t.Errorf("got %q", got)
+		}
+	}
 	const header = "general.architecture\x08\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00"
 	f("the file is empty", nil)
 	f("cut short", model[:len(model)/10])
-	f("model is corrupted or incomplete", model[:len(model)-100])
+	f("cut short: it was probably not copied or downloaded whole: tensor", model[:len(model)-100])
 	f("unknown model architecture: 'lhama'", bytes.Replace(model, []byte(header+"llama"), []byte(header+"lhama"), 1))
 	if got := fails(t, "-lib", libDir(), "-model", "nowhere.gguf"); !strings.Contains(got, "no such model file: nowhere.gguf") {
 		t.Errorf("got %q", got)
+	}
+}
+
+// The estimate is near what the process takes, where Linux tells that.
+func TestEstimateIsNear(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		return
+	}
+	p := start(t)
+	p.generate(t, strings.Repeat("dog ", 900), greedy)
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.ready.PID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	var kib uint64
+	if _, err := fmt.Sscan(rest, &kib); err != nil {
+		t.Fatal(err)
+	}
+	want := float64(kib << 10)
+	got := float64(estimateOf(t, builtin).Memory.Total)
+	t.Logf("estimated %.1f MB, taken %.1f MB", got/1e6, want/1e6)
+	if got < 0.8*want || got > 1.25*want {
+		t.Errorf("estimated %.0f bytes, and it takes %.0f", got, want)
 	}
 }
 

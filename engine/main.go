@@ -37,6 +37,7 @@ type options struct {
 	supervised bool
 	verbose    bool
 	check      bool
+	estimate   bool
 	version    bool
 }
 
@@ -53,6 +54,7 @@ func parse(args []string) (options, error) {
 	f.BoolVar(&o.supervised, "supervised", false, "exit when standard input ends, so as never to outlive the parent")
 	f.BoolVar(&o.verbose, "verbose", false, "print llama.cpp's whole log")
 	f.BoolVar(&o.check, "check", false, "generate a known story with the libraries, say whether it came out right, and exit")
+	f.BoolVar(&o.estimate, "estimate", false, "print what the model is and about how much memory it would take, as JSON, and exit")
 	f.BoolVar(&o.version, "version", false, "print the version and exit")
 	computing(f, &o.llama)
 	// main prints the error, so that it is the last line; help is for those who ask.
@@ -137,7 +139,10 @@ func untilEOF(ctx context.Context, r io.Reader) context.Context {
 
 // run serves until ctx ends.
 func run(ctx context.Context, o options, out io.Writer) error {
-	if o.check {
+	switch {
+	case o.estimate:
+		return estimate(o, out)
+	case o.check:
 		return check(ctx, o)
 	}
 	ln, err := listen(ctx, o.listen)

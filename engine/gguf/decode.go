@@ -8,21 +8,13 @@ import (
 	"io"
 )
 
-// Types of metadata values, as the format numbers them.
-const (
-	typeString = 8
-	typeArray  = 9
-)
-
-// sizes of the fixed-size types by number; 0 is a type of another kind.
-var sizes = [13]int64{1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8}
-
 // Bounds that no sane file reaches.
 const (
-	maxKey    = 1 << 16
-	maxName   = 256 // of an architecture
-	maxDims   = 8
-	alignment = 32 // of the weights, unless the file says otherwise
+	maxKey     = 1 << 16
+	maxText    = 256     // of a text that is kept, and of a tensor's name
+	maxValues  = 1 << 16 // pairs of metadata
+	maxTensors = 1 << 20
+	alignment  = 32 // of the weights, unless the file says otherwise
 )
 
 // decoder walks a header. size bounds what lengths in it may be.
@@ -30,132 +22,77 @@ type decoder struct {
 	r     *bufio.Reader
 	read  int64
 	size  int64
-	arch  string
 	align uint64
+	meta  metadata
+
+	tensors    uint64
+	weights    uint64 // bytes
+	parameters uint64
+	end        uint64 // of the data, from its beginning
+	last       string // the tensor that ends there
+	layers     []layer
+	vocab      uint64
+	experts    bool
 }
 
 // header reads all of the header: counts, metadata, and the list of tensors.
-func (d *decoder) header() (Info, error) {
-	d.align = alignment
+func (d *decoder) header() error {
 	if err := d.skip(8); err != nil {
-		return Info{}, err
+		return err
 	}
 	tensors, err := d.uint64()
 	if err != nil {
-		return Info{}, err
+		return err
 	}
 	values, err := d.uint64()
 	if err != nil {
-		return Info{}, err
+		return err
+	}
+	if tensors > maxTensors || values > maxValues {
+		return fmt.Errorf("the file is damaged: it claims %d tensors and %d values of metadata", tensors, values)
 	}
 	for range values {
 		if err := d.pair(); err != nil {
-			return Info{}, err
+			return err
 		}
 	}
-	if d.arch == "" {
-		return Info{}, errors.New("the file does not name an architecture (general.architecture)")
+	if d.meta.text("general.architecture") == "" && d.meta.number("split.no") == 0 {
+		return errors.New("the file does not name an architecture (general.architecture)")
 	}
-	var last uint64
 	for range tensors {
-		offset, err := d.tensor()
-		if err != nil {
-			return Info{}, err
+		if err := d.tensor(); err != nil {
+			return err
 		}
-		last = max(last, offset)
 	}
 	if tensors == 0 {
-		return Info{}, errors.New("the file holds no weights (a vocabulary alone?)")
+		return errors.New("the file holds no weights (a vocabulary alone?)")
 	}
-	return Info{Architecture: d.arch}, d.checkEnd(last)
+	return d.checkEnd()
 }
 
-// checkEnd reports ErrTruncated if the last tensor would begin beyond the end.
-func (d *decoder) checkEnd(last uint64) error {
+// checkEnd reports ErrTruncated if the tensors' data goes on beyond the end.
+func (d *decoder) checkEnd() error {
 	start := (uint64(d.read) + d.align - 1) / d.align * d.align
-	if last >= uint64(d.size) || start+last >= uint64(d.size) {
-		return ErrTruncated
+	if size := uint64(d.size); start > size || d.end > size-start {
+		return fmt.Errorf("%w: tensor %s ends at byte %d, and the file at %d", ErrTruncated, d.last, start+d.end, size)
 	}
 	return nil
 }
 
-// pair reads one metadata key and its value.
-func (d *decoder) pair() error {
-	key, err := d.string(maxKey)
-	if err != nil {
-		return err
+// info gathers what was read.
+func (d *decoder) info() *Info {
+	i := &Info{
+		Architecture: d.meta.text("general.architecture"),
+		Name:         d.meta.text("general.name"),
+		Parameters:   d.parameters, Weights: d.weights, Size: d.size,
+		meta: d.meta, layers: d.layers, vocab: d.vocab, experts: d.experts, tensors: int(d.tensors),
 	}
-	kind, err := d.uint32()
-	if err != nil {
-		return err
+	i.Context = int(i.number("context_length"))
+	i.Layers = int(min(i.number("block_count"), maxLayers))
+	if t, ok := d.meta["general.file_type"]; ok {
+		i.Quantization = fileTypes[t.number()]
 	}
-	switch {
-	case key == "general.architecture" && kind == typeString:
-		d.arch, err = d.string(maxName)
-		return err
-	case key == "general.alignment" && kind == 4:
-		n, err := d.uint32()
-		if err == nil && n == 0 {
-			return errors.New("the file is damaged: its alignment is 0")
-		}
-		d.align = uint64(n)
-		return err
-	}
-	return d.value(kind, 0)
-}
-
-// value passes over a value. Arrays may hold arrays.
-func (d *decoder) value(kind uint32, depth int) error {
-	switch {
-	case kind == typeString:
-		return d.skipString()
-	case kind == typeArray && depth < 4:
-		of, err := d.uint32()
-		if err != nil {
-			return err
-		}
-		n, err := d.uint64()
-		if err != nil {
-			return err
-		}
-		return d.array(of, n, depth)
-	case kind < uint32(len(sizes)) && sizes[kind] > 0:
-		return d.skip(sizes[kind])
-	}
-	return fmt.Errorf("the file is damaged: it has a value of unknown type %d", kind)
-}
-
-func (d *decoder) array(of uint32, n uint64, depth int) error {
-	if n > uint64(d.size) {
-		return ErrTruncated
-	}
-	if of < uint32(len(sizes)) && sizes[of] > 0 {
-		return d.skip(int64(n) * sizes[of])
-	}
-	for range n {
-		if err := d.value(of, depth+1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// tensor reads a tensor's description and returns where its data begins.
-func (d *decoder) tensor() (offset uint64, err error) {
-	if err := d.skipString(); err != nil {
-		return 0, err
-	}
-	dims, err := d.uint32()
-	if err != nil {
-		return 0, err
-	}
-	if dims > maxDims {
-		return 0, fmt.Errorf("the file is damaged: it has a tensor of %d dimensions", dims)
-	}
-	if err := d.skip(int64(dims)*8 + 4); err != nil {
-		return 0, err
-	}
-	return d.uint64()
+	return i
 }
 
 func (d *decoder) bytes(n int) ([]byte, error) {
@@ -182,21 +119,10 @@ func (d *decoder) string(limit uint64) (string, error) {
 		return "", err
 	}
 	if n > limit {
-		return "", fmt.Errorf("the file is damaged: it has a name of %d bytes", n)
+		return "", fmt.Errorf("the file is damaged: it has a name of %d bytes at byte %d", n, d.read-8)
 	}
 	b, err := d.bytes(int(n))
 	return string(b), err
-}
-
-func (d *decoder) skipString() error {
-	n, err := d.uint64()
-	if err != nil {
-		return err
-	}
-	if n > uint64(d.size) {
-		return ErrTruncated
-	}
-	return d.skip(int64(n))
 }
 
 func (d *decoder) skip(n int64) error {

@@ -51,7 +51,7 @@ func whole() *file {
 	return f
 }
 
-func read(data []byte) (Info, error) { return Read(bytes.NewReader(data), int64(len(data))) }
+func read(data []byte) (*Info, error) { return Read(bytes.NewReader(data), int64(len(data))) }
 
 func TestWhole(t *testing.T) {
 	data := whole().Bytes()
@@ -62,7 +62,7 @@ func TestWhole(t *testing.T) {
 
 func TestCutAnywhere(t *testing.T) {
 	data := whole().Bytes()
-	for n := 4; n <= len(data)-64; n++ {
+	for n := 4; n < len(data); n++ {
 		if _, err := read(data[:n]); !errors.Is(err, ErrTruncated) {
 			t.Errorf("cut after %d of %d bytes: got %v", n, len(data), err)
 		}
@@ -91,12 +91,60 @@ func TestWhatIsWrong(t *testing.T) {
 	f("no weights", head(0, 1).put("general.architecture", uint32(8), "llama").Bytes())
 	f("unknown type 99", head(1, 1).put("k", uint32(99)).Bytes())
 	f("name of 70000 bytes", head(1, 1).put(strings.Repeat("k", 70000)).Bytes())
-	f("9 dimensions", head(1, 1).put("general.architecture", uint32(8), "llama", "w", uint32(9)).Bytes())
+	f(`tensor "w" has 9 dimensions`, head(1, 1).put("general.architecture", uint32(8), "llama", "w", uint32(9)).Bytes())
+	f("compressed with gzip", []byte("\x1f\x8b\x08\x00"))
+	f("is JSON", []byte(`{"error":"Repository not found"}`))
+	f("begins with zeros", make([]byte, 100))
+	f(`begins with "\n "`, []byte("\n "))
+	f("claims 1099511627776 tensors", head(1<<40, 1).Bytes())
+	f("claims 1 tensors and 1099511627776 values", head(1, 1<<40).Bytes())
+	f("alignment is 3", head(1, 1).put("general.alignment", uint32(4), uint32(3)).Bytes())
 	f("alignment is 0", head(1, 1).put("general.alignment", uint32(4), uint32(0)).Bytes())
 	f("cut short", head(1, 1).put("k", uint32(9), uint32(8), uint64(1)<<62).Bytes())
 	f("cut short", head(1, 1).put("k", uint32(9), uint32(10), uint64(1)<<62).Bytes())
 	f("cut short", head(1, 1).put("k", uint32(8), uint64(1)<<63).Bytes())
 	f("cut short", head(1, 1).put("general.architecture", uint32(8), "llama", "w", uint32(0), uint32(0), uint64(1)<<63).Bytes())
+}
+
+// TestWhatIsWrongWithATensor has one tensor each: dimensions, type, offset.
+func TestWhatIsWrongWithATensor(t *testing.T) {
+	f := func(want string, kind uint32, offset uint64, dims ...uint64) {
+		t.Helper()
+		data := head(1, 1).put("general.architecture", uint32(8), "llama", "w", uint32(len(dims)), dims, kind, offset)
+		data.Write(make([]byte, 64))
+		_, err := read(data.Bytes())
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	f("", 0, 0, 8)
+	f("", 2, 0, 32)
+	f("", 0, 0)
+	f(`tensor "w" is of type 99, which this engine does not know`, 99, 0, 4)
+	f(`tensor "w" is of type 4, `, 4, 0, 4)
+	f(`tensor "w" has rows of 33 numbers, and its type q4_0 blocks of 32`, 2, 0, 33)
+	f(`tensor "w" begins at 5, which is no multiple of 32`, 0, 5, 4)
+	f(`cut short: it was probably not copied or downloaded whole: tensor "w" ends at byte 8000128, and the file at 166`, 0, 0, 2000000)
+	f(`tensor "w" begins at byte 9223372036854775808`, 0, 1<<63, 4)
+	f("cut short", 0, 1<<62, 4)
+	f(`tensor "w" has [4294967296 4294967296 4294967296 1] numbers`, 0, 0, 1<<32, 1<<32, 1<<32)
+	f(`tensor "w" has [9223372036854775808 1 1 1] numbers`, 0, 0, 1<<63)
+}
+
+// TestBC094 is: the built-in model cut at each KB, and with stray bytes behind it.
+func TestBC094(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "stories", "stories.gguf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1 << 10; n < len(data); n += 1 << 10 {
+		if _, err := read(data[:n]); !errors.Is(err, ErrTruncated) {
+			t.Errorf("cut after %d of %d bytes: got %v", n, len(data), err)
+		}
+	}
+	if _, err := read(append(data, make([]byte, 16)...)); err != nil {
+		t.Errorf("16 stray bytes: %v", err)
+	}
 }
 
 func TestCheckNamesTheFile(t *testing.T) {
@@ -117,8 +165,12 @@ func TestCheckNamesTheFile(t *testing.T) {
 }
 
 func TestTheBuiltInModel(t *testing.T) {
-	if info, err := Check(filepath.Join("..", "stories", "stories.gguf")); err != nil || info.Architecture != "llama" {
-		t.Errorf("got %+v, %v", info, err)
+	info, err := Check(filepath.Join("..", "stories", "stories.gguf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Architecture != "llama" || info.Context != 1024 || info.Layers != 6 || info.Parameters < 2e6 || len(info.Files) != 1 {
+		t.Errorf("got %+v", info)
 	}
 }
 
@@ -129,7 +181,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(head(1, 1).put("k", uint32(9), uint32(9), uint64(1)<<40).Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		info, err := read(data)
-		if err == nil && (info.Architecture == "" || len(data) < 24) {
+		if err == nil && len(data) < 24 {
 			t.Fatalf("accepted %+v", info)
 		}
 	})

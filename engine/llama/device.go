@@ -2,6 +2,7 @@ package llama
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -41,4 +42,17 @@ func devices(name string) ([]llama.GGMLBackendDevice, error) {
 	}
 	slices.Sort(names)
 	return nil, fmt.Errorf("there is no %s device here; llama.cpp's libraries found %s", name, strings.Join(names, ", "))
+}
+
+// offloaded returns how many layers opt puts on a GPU that is there.
+func offloaded(opt Options) int {
+	there := found()
+	delete(there, "cpu")
+	switch {
+	case len(there) == 0 || opt.Device == "cpu":
+		return 0
+	case opt.GPULayers < 0:
+		return math.MaxInt
+	}
+	return opt.GPULayers
 }

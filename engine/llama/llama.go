@@ -17,6 +17,7 @@ import (
 	"unsafe"
 
 	"dragoman/engine/gguf"
+	"dragoman/engine/machine"
 	"dragoman/engine/prompt"
 
 	"github.com/hybridgroup/yzma/pkg/llama"
@@ -36,6 +37,8 @@ type Options struct {
 	CacheK, CacheV string // types of the sequences' memory, from gguf.CacheTypes
 	FlashAttention string // one of FlashAttentions
 	Rope           Rope
+
+	AnySize bool // load the model even if it does not seem to fit into memory
 }
 
 // Model is a loaded model with memory for Options.Parallel sequences. Decode,
@@ -59,16 +62,21 @@ type Model struct {
 	splitter   *prompt.Splitter
 }
 
-const maxDefaultContext = 4096
+const (
+	maxDefaultContext = 4096
+	maxUbatch         = 512 // tokens that llama.cpp computes at once
+)
 
 // Open loads a model. Load must have succeeded before, and opt must have passed
 // Options.Check. The error says what is
 // wrong with the file, as far as it or llama.cpp tells.
 func Open(opt Options) (*Model, error) {
-	info, err := gguf.Check(opt.File)
+	estimate, err := NewEstimate(opt)
 	if err != nil {
 		return nil, err
 	}
+	info := estimate.Info
+	opt.File = info.Files[0]
 	if opt.Threads <= 0 {
 		opt.Threads = DefaultThreads(info.Size)
 	}
@@ -87,6 +95,11 @@ func Open(opt Options) (*Model, error) {
 		params.Devices = uintptr(unsafe.Pointer(&gpus[0]))
 		defer runtime.KeepAlive(gpus)
 	}
+	if !opt.AnySize {
+		if err := estimate.Check(machine.Read(), offloaded(opt)); err != nil {
+			return nil, err
+		}
+	}
 	if m.model, err = llama.ModelLoadFromFile(opt.File, params); err != nil {
 		return nil, fmt.Errorf("loading %s (%s): %w", filepath.Base(opt.File), info.Architecture, logged.reason(err))
 	}
@@ -95,7 +108,7 @@ func Open(opt Options) (*Model, error) {
 		return nil, fmt.Errorf("%s (%s) is not a model that continues text", filepath.Base(opt.File), info.Architecture)
 	}
 	m.context = contextSize(opt.Context, int(llama.ModelNCtxTrain(m.model)))
-	if err := m.open(opt); err != nil {
+	if err := m.open(opt, info); err != nil {
 		m.Close()
 		return nil, err
 	}
@@ -116,16 +129,16 @@ func contextSize(asked, trained int) int {
 }
 
 // open makes the context, the sequences' memory and the batch.
-func (m *Model) open(opt Options) error {
+func (m *Model) open(opt Options, info *gguf.Info) error {
 	logged.reset()
 	p := llama.ContextDefaultParams()
 	p.NCtx = uint32(m.context * opt.Parallel)
 	p.NSeqMax = uint32(opt.Parallel)
 	p.NBatch = uint32(opt.Batch)
-	p.NUbatch = min(p.NBatch, 512)
+	p.NUbatch = min(p.NBatch, maxUbatch)
 	p.NOutputsMax = uint32(opt.Parallel)
 	p.NThreads, p.NThreadsBatch = int32(opt.Threads), int32(opt.Threads)
-	m.contextParams(&p, opt)
+	contextParams(&p, opt, info)
 	p.NoPerf = 1
 	var err error
 	if m.ctx, err = llama.InitFromModel(m.model, p); err != nil {

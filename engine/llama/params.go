@@ -54,20 +54,25 @@ func (o *Options) Check() error {
 	)
 }
 
-// contextParams sets what Options say about the context beyond its size.
-func (m *Model) contextParams(p *llama.ContextParams, opt Options) {
+// flash reports whether to use flash attention, if llama.cpp can.
+//
+// Its dot products of fewer than 64 numbers use no vectors on processors with
+// AVX-512, and flash attention is all dot products: with heads of 32 numbers it
+// made a step three times as dear.
+func (o *Options) flash(info *gguf.Info) bool {
+	v, _ := gguf.CacheType(o.CacheV)
+	return o.FlashAttention == "on" || o.FlashAttention != "off" && (v.Quantized() || !info.ShortHeads())
+}
+
+// contextParams sets what opt says about the context beyond its size.
+func contextParams(p *llama.ContextParams, opt Options, info *gguf.Info) {
 	k, _ := gguf.CacheType(opt.CacheK)
 	v, _ := gguf.CacheType(opt.CacheV)
 	p.TypeK, p.TypeV = llama.GGMLType(k), llama.GGMLType(v)
 	switch {
 	case opt.FlashAttention == "on":
 		p.FlashAttentionType = llama.FlashAttentionTypeEnabled
-	case opt.FlashAttention == "off":
-		p.FlashAttentionType = llama.FlashAttentionTypeDisabled
-	case llama.ModelNEmbd(m.model) < 64*llama.ModelNHead(m.model) && !v.Quantized():
-		// llama.cpp's dot products of fewer than 64 numbers use no vectors on
-		// processors with AVX-512, and flash attention is all dot products: with
-		// heads of 32 numbers it made a step three times as dear.
+	case !opt.flash(info):
 		p.FlashAttentionType = llama.FlashAttentionTypeDisabled
 	}
 	switch opt.Rope.Scaling {

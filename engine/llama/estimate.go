@@ -1,0 +1,55 @@
+package llama
+
+import (
+	"cmp"
+	"fmt"
+
+	"dragoman/engine/gguf"
+	"dragoman/engine/machine"
+)
+
+// Estimate is what a model will take, told before it is loaded.
+type Estimate struct {
+	Info     *gguf.Info
+	Context  int // tokens of one sequence
+	Parallel int
+	gguf.Memory
+}
+
+// NewEstimate reads the header of opt.File. It needs no libraries. The error
+// says what is wrong with the file.
+func NewEstimate(opt Options) (*Estimate, error) {
+	info, err := gguf.Check(opt.File)
+	if err != nil {
+		return nil, err
+	}
+	e := &Estimate{Info: info, Context: contextSize(opt.Context, info.Context), Parallel: opt.Parallel}
+	u := gguf.Use{Context: e.Context, Parallel: opt.Parallel, Batch: min(opt.Batch, maxUbatch), Flash: opt.flash(info)}
+	u.K, _ = gguf.CacheType(opt.CacheK)
+	u.V, _ = gguf.CacheType(opt.CacheV)
+	e.Memory = info.Memory(u)
+	return e, nil
+}
+
+// Check returns an error with the figures if the model does not fit into the
+// memory that is free. layers of it, from 0 to all, are on a GPU.
+func (e *Estimate) Check(m machine.Memory, layers int) error {
+	free := cmp.Or(m.Free, m.Total)
+	all := max(e.Info.Layers, 1)
+	here := uint64(all - min(layers, all))
+	need := e.Process + e.Compute + (e.Weights+e.Cache)/uint64(all)*here
+	if free == 0 || need <= free {
+		return nil
+	}
+	return fmt.Errorf("the model does not fit: it needs about %s of memory (weights %s; %d requests of %d tokens %s; the rest %s) and %s are free. "+
+		"Lower -ctx or -parallel, shorten -cache-type-k and -cache-type-v, take a smaller quantization, or insist with -check-memory=false",
+		size(need), size(e.Weights), e.Parallel, e.Context, size(e.Cache), size(e.Compute+e.Process), size(free))
+}
+
+// size is a number of bytes for people.
+func size(n uint64) string {
+	if n < 1<<30 {
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}
