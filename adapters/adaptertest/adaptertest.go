@@ -12,6 +12,9 @@
 // must be an error unless the answer was complete by then. The flag -update
 // writes the goldens anew. A README in the folder says where the bytes come
 // from.
+//
+// Of a WebSocket, NAME.stream holds the messages, one in a line; a line "close
+// 1011 WORDS" is how the server closes it. They are cut as the bytes of frames.
 package adaptertest
 
 import (
@@ -25,6 +28,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +36,7 @@ import (
 	"dragoman/adapters/frame"
 	"dragoman/adapters/llm"
 	"dragoman/adapters/stream"
+	"dragoman/adapters/stream/wstest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files of adapters")
@@ -59,6 +64,7 @@ type testCase struct {
 	req     *llm.Request
 	created []byte
 	answer  []byte
+	ends    []int // of the answer's frames, if it is a WebSocket's
 	kind    frame.Kind
 	base    string // path without endings
 	calls   string // path of the golden call
@@ -87,6 +93,9 @@ func load(t *testing.T, a adapters.Adapter, base string) *testCase {
 	}
 	if a.Traits().Unary && !c.req.Stream {
 		c.kind = frame.Whole
+	}
+	if c.kind == frame.WS {
+		c.answer, c.ends = messages(c.answer)
 	}
 	return c
 }
@@ -170,6 +179,9 @@ func whole(n int) int { return n }
 
 // frameEnds returns the offsets behind the frames of the answer, and 0.
 func (c *testCase) frameEnds() []int {
+	if c.kind == frame.WS {
+		return c.ends
+	}
 	ends := []int{0}
 	src := &answer{data: c.answer, cut: func(int) int { return 1 }}
 	r := frame.NewReader(c.kind, src, 0)
@@ -186,6 +198,9 @@ func (c *testCase) frameEnds() []int {
 // play runs one answer through package stream.
 func (c *testCase) play(body *answer) *outcome {
 	body.created = c.created
+	if c.kind == frame.WS && body.end == nil {
+		body.data = slices.Concat(body.data, []byte(wstest.Close(1000, "")))
+	}
 	up := &stream.Upstream{URL: "http://backend.test", Client: &http.Client{Transport: body}, Log: slog.New(slog.DiscardHandler)}
 	o := &outcome{}
 	s, err := stream.Open(context.Background(), up, c.adapter, c.req)
@@ -221,7 +236,10 @@ type answer struct {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (a *answer) RoundTrip(*http.Request) (*http.Response, error) {
+func (a *answer) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Header.Get("Upgrade") != "" {
+		return wstest.Answer(req, wstest.Deaf(a)), nil
+	}
 	body := io.Reader(a)
 	switch {
 	case a.created != nil:

@@ -10,6 +10,7 @@
 //   - mii: DeepSpeed-MII's REST server
 //   - cog: Cog containers
 //   - openllm: OpenLLM 0.2 to 0.4
+//   - textgen: text-generation-webui's own API of 2023, over a WebSocket
 //   - bentoml: a BentoML service that yields text
 //
 // Servers that need an if have packages of their own; home-made ones are in

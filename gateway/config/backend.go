@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"dragoman/adapters"
+	"dragoman/adapters/frame"
 	"dragoman/adapters/yamlstrict"
 )
 
@@ -110,6 +111,9 @@ func (p *parser) server(path string, b *Backend, c *Config) {
 	case b.URL == "":
 		p.bad(path+".url", "is missing, such as http://127.0.0.1:8080")
 	default:
+		if a := c.Adapters[b.Adapter]; a != nil && a.Traits().Framing == frame.WS {
+			b.URL = handshakeURL(b.URL)
+		}
 		b.URL = p.backendURL(path+".url", b.Adapter, b.URL)
 	}
 	p.proxyURL(path+".proxy", b.Proxy)

@@ -165,6 +165,23 @@ func TestController(t *testing.T) {
 	}
 }
 
+func TestWebSocketURL(t *testing.T) {
+	f := func(url, want string) {
+		t.Helper()
+		c, err := parse([]byte(`models: {a: {adapter: own, url: "`+url+`", template: chatml}}
+adapters: {own: {framing: ws, end_marker: e, send: {path: /x, map: {prompt: p}}, read: {text: t}}}`), "", ".", few)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Models[0].Backends[0].URL; got != want {
+			t.Errorf("%s: got %s, want %s", url, got, want)
+		}
+	}
+	f("ws://h:5005/", "http://h:5005")
+	f("wss://h/base?a=1", "https://h/base?a=1")
+	f("https://h", "https://h")
+}
+
 func TestDefaults(t *testing.T) {
 	c, err := parse([]byte(`models: {a: {adapter: openai, url: "http://h"}}`), "", ".", few)
 	if err != nil {

@@ -34,7 +34,8 @@ type Backend struct {
 	// (/v1, /api/paas/v4, /v1beta/openai) takes the place of one that the adapter's
 	// path begins with: to openai, which calls /v1/chat/completions, http://h:1 and
 	// http://h:1/v1 are the same. A slash at the end means nothing. A whole route
-	// such as http://h:1/v1/chat/completions is refused: the adapter knows it.
+	// such as http://h:1/v1/chat/completions is refused: the adapter knows it. Where
+	// the adapter speaks over a WebSocket, ws and wss may stand for http and https.
 	URL string `yaml:"url"`
 	// Controller stands in place of URL where servers are found by asking one of
 	// their own, such as FastChat's controller, at this URL: which of them answers

@@ -10,7 +10,7 @@ import (
 var routes = []string{
 	"/chat/completions", "/completions", "/completion", "/embeddings",
 	"/generate", "/generate_stream", "/worker_generate", "/worker_generate_stream",
-	"/api/chat", "/models", "/list_models", "/get_worker_address",
+	"/api/chat", "/models", "/list_models", "/get_worker_address", "/api/v1/stream",
 }
 
 // backendURL checks text by the rule at Backend.URL and returns it without
@@ -38,6 +38,15 @@ func (p *parser) backendURL(path, adapter, text string) string {
 		return u.String()
 	}
 	return ""
+}
+
+// handshakeURL returns the URL at which the WebSocket at text begins: ws and wss
+// are http and https.
+func handshakeURL(text string) string {
+	if strings.HasPrefix(text, "ws://") || strings.HasPrefix(text, "wss://") {
+		return "http" + strings.TrimPrefix(text, "ws")
+	}
+	return text
 }
 
 // noRoute refuses a URL that already holds what the adapter would add.
