@@ -82,7 +82,8 @@ type Traits struct {
 	Accepts []string
 
 	MaxConcurrent int  // how many requests the backend bears at once; 0 is no bound
-	NoMaxTokens   bool // max_tokens may be left out, and then means no limit
+	NoMaxTokens   bool // max_tokens may be left out, and then means no limit, or what a Fitter says
+	PromptStops   bool // a prompt that the client wrote ends at the chat template's stops, too
 
 	Health Question // whether the backend can take requests; no Path: nothing says
 	Models Question // what the backend serves; no Path: nothing says
@@ -155,10 +156,18 @@ type Templater interface {
 // Fitter is implemented by adapters whose backends would cut a prompt without a
 // word where it and max_tokens do not fit the model's context together.
 type Fitter interface {
-	// Fit returns the max_tokens to send, req.MaxTokens or what room there is. A
-	// prompt that leaves none is an *llm.Error. It is called for each request,
+	// Fit returns the max_tokens to send, req.MaxTokens or what room there is; where
+	// that cannot be told, req.MaxTokens, which is not positive if there is no bound.
+	// A prompt that leaves no room is an *llm.Error. It is called for each request,
 	// when its prompt is rendered.
 	Fit(ctx context.Context, ask Ask, req *llm.Request) (int64, error)
+}
+
+// Counter is implemented by adapters whose backends count tokens.
+type Counter interface {
+	// Count returns how many tokens prompt is for model, and how many prompt and
+	// answer may have together.
+	Count(ctx context.Context, ask Ask, model, prompt string) (tokens, context int, err error)
 }
 
 // Finder is implemented by adapters whose servers may be known to a controller:

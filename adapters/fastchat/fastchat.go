@@ -29,6 +29,7 @@ var _ interface {
 	adapters.Adapter
 	adapters.Templater
 	adapters.Fitter
+	adapters.Counter
 	adapters.Finder
 } = Adapter{}
 
@@ -39,6 +40,8 @@ var traits = adapters.Traits{
 	Health:       adapters.Question{Method: http.MethodPost, Path: "/worker_get_status"},
 	Models:       adapters.Question{Method: http.MethodPost, Path: "/worker_get_status", Field: "model_names"},
 	SingleChoice: true,
+	NoMaxTokens:  true,
+	PromptStops:  true,
 	Accepts: []string{
 		"temperature", "top_p", "top_k", "repetition_penalty", "presence_penalty",
 		"frequency_penalty", "stop_token_ids", "stop",

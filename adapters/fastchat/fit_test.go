@@ -38,7 +38,10 @@ func TestFit(t *testing.T) {
 	const words = "This model's maximum context length is 2048 tokens. However, your prompt has %d tokens."
 	f(`{"context_length":2048}`, `{"count":2047,"error_code":0}`, 1024, 0, fmt.Sprintf(words, 2047))
 	f(`{"context_length":2048}`, `{"count":9000,"error_code":0}`, 1, 0, fmt.Sprintf(words, 9000))
+	f(`{"context_length":2048}`, `{"count":9,"error_code":0}`, 0, 2038, "") // no bound: all there is
+	f(`{"context_length":2048}`, `{"count":9,"error_code":0}`, llm.NoLimit, 2038, "")
 	// What cannot be told changes nothing.
+	f(`{}`, `{"count":9000}`, 0, 0, "")
 	f(`{}`, `{"count":9000}`, 1024, 1024, "")
 	f("<html>", `{"count":9000}`, 1024, 1024, "")
 	f(`{"context_length":2048}`, "?", 1024, 1024, "")

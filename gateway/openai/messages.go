@@ -11,6 +11,10 @@ var roles = []string{"developer", "system", "user", "assistant", "tool", "functi
 
 func (p *parser) messages() {
 	const name = "messages"
+	if text, ok := jsonscan.Unquote(p.value(name)); ok { // FastChat's API: a prompt that its client made
+		p.req.Kind, p.req.Prompt = llm.Completion, llm.Prompt{{Text: text}}
+		return
+	}
 	value := p.array(name, "objects")
 	if value == nil {
 		p.fail(missing(name))

@@ -3,6 +3,8 @@ package openai
 import (
 	"fmt"
 	"testing"
+
+	"dragoman/adapters/llm"
 )
 
 // conversation wraps messages into a request.
@@ -170,5 +172,18 @@ func TestCheck39_Functions(t *testing.T) {
 	refuse(t, chat(`"functions":[{}]`), "functions[0].name", "missing_required_parameter")
 	if !accept(t, chat(functions)).OffersTools {
 		t.Error("functions are not offered")
+	}
+}
+
+// Clients of FastChat's API server may send a prompt of their own making where
+// messages belong. It is a chat all the same.
+func TestMessagesAsOneText(t *testing.T) {
+	ask := accept(t, `{"model":"m","messages":"USER: Hi ASSISTANT:","stop":""}`)
+	r := &ask.Request
+	if ask.Kind != llm.Chat || r.Kind != llm.Completion || r.Prompt.Text() != "USER: Hi ASSISTANT:" || r.Messages != nil || r.MaxTokens != 0 {
+		t.Errorf("got %+v", ask)
+	}
+	if ask := accept(t, completion("")); ask.Kind != llm.Completion {
+		t.Errorf("a completion is %v", ask.Kind)
 	}
 }

@@ -16,7 +16,8 @@ const (
 // Ask is a client's request, and how the client wants the answer.
 type Ask struct {
 	Request      llm.Request
-	Model        string // the name that the client used, and shall see in the answer
+	Kind         llm.Kind // of the answer: a chat's, too, where the request is a bare prompt
+	Model        string   // the name that the client used, and shall see in the answer
 	Stream       bool
 	IncludeUsage bool   // a stream shall end with a usage chunk
 	OffersTools  bool   // the answer may be a tool call
@@ -25,7 +26,8 @@ type Ask struct {
 }
 
 // ParseChat reads the body of a chat completions request. Every error is an
-// *llm.Error with status 400. The Ask refers to body, which must not change.
+// *llm.Error with status 400. The Ask refers to body, which must not change. Where
+// messages are one text, the Request is a completion of it.
 func ParseChat(body []byte) (*Ask, error) {
 	p, err := newParser(llm.Chat, body)
 	if err != nil {
@@ -64,7 +66,7 @@ func newParser(kind llm.Kind, body []byte) (*parser, error) {
 		return nil, notJSON(err.Error())
 	}
 	p := &parser{}
-	p.req = &p.ask.Request
+	p.ask.Kind, p.req = kind, &p.ask.Request
 	*p.req = llm.Request{Kind: kind, N: 1, Raw: body, Members: members}
 	return p, nil
 }

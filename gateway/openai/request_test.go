@@ -163,7 +163,8 @@ func TestCheck30_WhatIsRequired(t *testing.T) {
 	refuse(t, `{"model":"m"}`, "messages", "missing_required_parameter")
 	refuse(t, `{"model":"m","messages":null}`, "messages", "missing_required_parameter")
 	refuse(t, `{"model":"m","messages":[]}`, "messages", "empty_array")
-	refuse(t, `{"model":"m","messages":"hi"}`, "messages", "invalid_type")
+	refuse(t, `{"model":"m","messages":7}`, "messages", "invalid_type")
+	refuse(t, `{"model":"m","messages":{}}`, "messages", "invalid_type")
 	refuse(t, `{"model":"m","messages":[1]}`, "messages[0]", "invalid_type")
 	refuse(t, `{"messages":[{"role":"user","content":"x"}]}`, "model", "missing_required_parameter")
 	refuse(t, `{"model":"","messages":[{"role":"user","content":"x"}]}`, "model", "missing_required_parameter")
@@ -233,7 +234,15 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(chat(members)))
 		f.Add([]byte(completion(members)))
 	}
+	f.Add([]byte(`{"prompts":[{"model":"m","prompt":"x","max_tokens":1}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
+		if checks, err := ParseTokenCheck(body); err != nil {
+			if e, ok := err.(*llm.Error); !ok || e.Status != 400 || e.Message == "" || len(e.Message) > 1000 {
+				t.Fatalf("%#v", err)
+			}
+		} else if len(checks) > maxChecks {
+			t.Fatalf("%d checks", len(checks))
+		}
 		for _, parse := range []func([]byte) (*Ask, error){ParseChat, ParseCompletion} {
 			ask, err := parse(body)
 			if err == nil {

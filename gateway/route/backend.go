@@ -29,6 +29,7 @@ type backend struct {
 	template    adapters.Template // from the configuration; nil: none
 	templates   *templates        // asked of the backend; nil: it cannot be asked
 	fitter      adapters.Fitter   // nil: the backend refuses what does not fit
+	counter     adapters.Counter  // nil: the backend cannot be asked
 	reader      *reader
 	noTools     bool // template has no place for them, or no known notation
 	slots       slots
@@ -88,10 +89,8 @@ func (b *backend) callAt(ctx context.Context, up *stream.Upstream, r *llm.Reques
 	if err != nil {
 		return nil, err
 	}
-	if b.fitter != nil {
-		if r.MaxTokens, err = b.fitter.Fit(ctx, stream.Asker(up), r); err != nil {
-			return nil, err
-		}
+	if err := b.fit(ctx, up, r); err != nil {
+		return nil, err
 	}
 	return stream.OpenParsed(ctx, up, b.adapter, r, plan)
 }
@@ -123,17 +122,17 @@ func (b *backend) reach(ctx context.Context, asked, model string) (*stream.Upstr
 // answer's text is read.
 func (b *backend) render(ctx context.Context, up *stream.Upstream, r *llm.Request) (*parse.Plan, error) {
 	if r.Kind == llm.Completion {
+		if b.adapter.Traits().PromptStops {
+			b.stop(ctx, up, r)
+		}
 		return nil, nil
 	}
 	if b.adapter.Traits().Messages {
 		return b.reader.format("").Plan(r, false), nil
 	}
-	template := b.template
-	if template == nil {
-		var err error
-		if template, err = b.templates.get(ctx, stream.Asker(up), served{up.URL, r.Model}); err != nil {
-			return nil, err
-		}
+	template, err := b.chatTemplate(ctx, up, r.Model)
+	if err != nil {
+		return nil, err
 	}
 	made, err := template.Render(r)
 	if err != nil {
@@ -146,9 +145,50 @@ func (b *backend) render(ctx context.Context, up *stream.Upstream, r *llm.Reques
 		}
 	}
 	r.Prompt = made.Prompt
+	addStops(r, &made)
+	return format.Plan(r, made.OpensThink), nil
+}
+
+// chatTemplate returns the template that the configuration names, or the server's.
+func (b *backend) chatTemplate(ctx context.Context, up *stream.Upstream, model string) (adapters.Template, error) {
+	if b.template != nil {
+		return b.template, nil
+	}
+	return b.templates.get(ctx, stream.Asker(up), served{up.URL, model})
+}
+
+// stop adds the stops of the chat template to a prompt that the client wrote. It
+// goes without them if the template is no good: the prompt does not need it.
+func (b *backend) stop(ctx context.Context, up *stream.Upstream, r *llm.Request) {
+	template, err := b.chatTemplate(ctx, up, r.Model)
+	if err != nil {
+		return
+	}
+	made, err := template.Render(&llm.Request{Messages: []llm.Message{{Role: "user", Content: "hello"}}})
+	if err == nil {
+		addStops(r, &made)
+	}
+}
+
+func addStops(r *llm.Request, made *adapters.Rendered) {
 	r.Stop = merge(r.Stop, made.Stop)
 	r.Params[llm.StopTokenIDs] = mergeIDs(r.Params[llm.StopTokenIDs], made.StopTokenIDs)
-	return format.Plan(r, made.OpensThink), nil
+}
+
+// fit bounds the answer by the room that the prompt leaves. Where that cannot be
+// told, an answer that has no bound yet gets the default.
+func (b *backend) fit(ctx context.Context, up *stream.Upstream, r *llm.Request) error {
+	if b.fitter == nil {
+		return nil
+	}
+	n, err := b.fitter.Fit(ctx, stream.Asker(up), r)
+	if err == nil && !b.drop["max_tokens"] && !b.drop["max_completion_tokens"] {
+		r.MaxTokens = n
+		if n <= 0 {
+			r.MaxTokens = b.maxTokens
+		}
+	}
+	return err
 }
 
 // merge returns a and what of b is not in it. It changes neither.

@@ -8,9 +8,6 @@ import (
 	"dragoman/gateway/openai"
 )
 
-// completionMaxTokens bounds a completion whose client set no bound, as at OpenAI.
-const completionMaxTokens = 16
-
 // able returns nil, or the error for what the backend cannot do and would change
 // what the answer means.
 func (b *backend) able(req *llm.Request) error {
@@ -23,6 +20,10 @@ func (b *backend) able(req *llm.Request) error {
 			return unsupported(req, need)
 		}
 	}
+	if req.Kind == llm.Completion && traits.Messages && member(req, "messages") != "" {
+		return llm.Invalid("messages", "invalid_type",
+			"Invalid type for 'messages': the model %s takes an array of messages, not a prompt.", openai.Quote(req.Model))
+	}
 	if req.Kind == llm.Completion && traits.Messages && !traits.CanDo("prompt") {
 		return llm.Invalid("model", "unsupported_value",
 			"The model %s takes messages only: use /v1/chat/completions.", openai.Quote(req.Model))
@@ -34,10 +35,7 @@ func (b *backend) able(req *llm.Request) error {
 func (b *backend) prepare(req *llm.Request, model string) *llm.Request {
 	r := *req
 	r.ID, r.Model = rand.Text(), model
-	switch {
-	case r.Kind == llm.Completion && r.MaxTokens == 0:
-		r.MaxTokens = completionMaxTokens
-	case r.MaxTokens <= 0 && !b.adapter.Traits().NoMaxTokens:
+	if r.MaxTokens <= 0 && !b.adapter.Traits().NoMaxTokens {
 		r.MaxTokens = b.maxTokens
 	}
 	b.dropFrom(&r)

@@ -145,8 +145,9 @@ func TestMaxTokens(t *testing.T) {
 	f(llm.Chat, true, 0, 0)
 	f(llm.Chat, true, llm.NoLimit, llm.NoLimit)
 	f(llm.Chat, true, 5, 5)
-	f(llm.Completion, true, 0, 16)
-	f(llm.Completion, false, 0, 16)
+	f(llm.Completion, true, 0, 0) // messages that are one text
+	f(llm.Completion, false, 0, 1024)
+	f(llm.Completion, false, 16, 16)
 	f(llm.Completion, false, llm.NoLimit, 1024)
 }
 

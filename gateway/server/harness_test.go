@@ -107,6 +107,13 @@ func (m *fakeModel) Open(ctx context.Context, req *llm.Request) (*stream.Stream,
 	return stream.Open(ctx, m.up, plain{}, req)
 }
 
+func (m *fakeModel) Count(_ context.Context, prompt string) (int, int, error) {
+	if prompt == "#fail" {
+		return 0, 0, llm.Upstream(http.StatusBadGateway, "", "the backend gave up")
+	}
+	return len(prompt), 8, nil
+}
+
 type panicModel struct{}
 
 func (panicModel) Name() string { return "panic" }
@@ -114,6 +121,8 @@ func (panicModel) Name() string { return "panic" }
 func (panicModel) Open(context.Context, *llm.Request) (*stream.Stream, error) {
 	panic("no such thing")
 }
+
+func (panicModel) Count(context.Context, string) (int, int, error) { panic("no such thing") }
 
 // backends are the fake backends behind a gateway, by their model's name.
 type backends map[string]http.Handler

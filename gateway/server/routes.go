@@ -31,6 +31,7 @@ var (
 	completion = &route{allow: post, handle: func(r *request, _ string) error { return r.generate(openai.ParseCompletion) }}
 	models     = &route{allow: get, handle: (*request).listModels}
 	model      = &route{allow: get, handle: (*request).showModel}
+	tokens     = &route{allow: post, handle: (*request).tokenCheck}
 	health     = &route{allow: get, open: true, handle: (*request).health}
 	welcome    = &route{allow: get, open: true, handle: (*request).welcome}
 )
@@ -43,6 +44,9 @@ var routes = map[string]*route{
 	"/health":           health,
 	"/healthz":          health,
 	"/":                 welcome,
+
+	"/api/v1/chat/completions": chat, // FastChat's API server, which takes repetition_penalty here alone
+	"/api/v1/token_check":      tokens,
 }
 
 // match finds the route of a path from cleanPath, with or without /v1, and the

@@ -35,6 +35,7 @@ type Backend struct {
 	URL string
 
 	t        testing.TB
+	details  atomic.Bool // replies answers /model_details too
 	delivery atomic.Pointer[Delivery]
 	listener net.Listener
 	replies  func(Received) Reply
@@ -72,6 +73,10 @@ func Script(t testing.TB, script string) *Backend {
 
 // Deliver sets how the answers to the requests from now on are cut.
 func (b *Backend) Deliver(how Delivery) { b.delivery.Store(&how) }
+
+// TellDetails lets the replies answer /model_details, which the fastchat adapter
+// asks for before each request; else the backend has no such route.
+func (b *Backend) TellDetails() { b.details.Store(true) }
 
 // Continue lets the backend go on at n gates (⏸).
 func (b *Backend) Continue(n int) {
@@ -136,7 +141,7 @@ func (b *Backend) serve(conn net.Conn) {
 		if err != nil {
 			return
 		}
-		if req.URL.Path == "/model_details" { // asked by the fastchat adapter before each request; no part of a script
+		if req.URL.Path == "/model_details" && !b.details.Load() { // asked by the fastchat adapter before each request; no part of a script
 			if _, err := io.WriteString(conn, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"); err != nil {
 				return
 			}
