@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,12 +14,12 @@ import (
 func FuzzFrames(f *testing.F) {
 	for _, s := range []string{
 		"data: a\r\ndata: b\r\n\r\nevent: x\ndata: b\ndata:c\n\n", "\ufeffdata: a\r\rdata", ": x\n\nerror: {}\n\n{\"e\":\n1}\n",
-		"{\"a\":1}\n\x00{\"b\":[]}", "[1,{\"a\":\"\\\"]\"}]null true\nnot json\n", "a\r\n\nb",
+		"{\"a\":1}\n\x00{\"b\":[]}", "\x00\x00\x00\x00\x02hi\x00\x00\x00\x00\x00", "[1,{\"a\":\"\\\"]\"}]null true\nnot json\n", "a\r\n\nb",
 	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		for kind := SSE; kind <= AWS; kind++ {
+		for kind := SSE; kind <= GRPC; kind++ {
 			want, wantErr, known := reference(kind, in)
 			for name, r := range chunkings([]byte(in)) {
 				got, err := readAll(NewReader(kind, r, 0))
@@ -28,7 +29,7 @@ func FuzzFrames(f *testing.F) {
 				if !known {
 					want, wantErr, known = got, err, true
 				}
-				if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) || err != wantErr {
+				if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) || fmt.Sprint(err) != fmt.Sprint(wantErr) {
 					t.Fatalf("%v %q, %s: got %q, %v; want %q, %v", kind, in, name, got, err, want, wantErr)
 				}
 			}
@@ -63,6 +64,8 @@ func reference(kind Kind, in string) (want []string, err error, known bool) {
 		return want, io.EOF, true
 	case Raw:
 		return []string{in}, io.EOF, true
+	case GRPC:
+		return referenceMessages(in)
 	case Whole:
 		if noBOM != "" {
 			want = []string{noBOM}
@@ -102,6 +105,21 @@ func referenceEvents(in string) (want []string, err error, known bool) {
 		case field == "event":
 			name = value
 		}
+	}
+	return want, io.EOF, true
+}
+
+// referenceMessages reads messages of gRPC that are all whole.
+func referenceMessages(in string) (want []string, err error, known bool) {
+	for in != "" {
+		if len(in) < 5 || in[0] != 0 {
+			return nil, nil, false
+		}
+		size := int(binary.BigEndian.Uint32([]byte(in[1:5])))
+		if len(in) < 5+size {
+			return nil, nil, false
+		}
+		want, in = append(want, in[5:5+size]), in[5+size:]
 	}
 	return want, io.EOF, true
 }

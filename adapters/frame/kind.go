@@ -15,10 +15,13 @@ const (
 	Raw                    // a frame is whatever bytes have come
 	Whole                  // the whole body is one frame
 	AWS                    // binary messages of AWS's event stream encoding: a frame is one message's payload
+	GRPC                   // binary messages of gRPC, over HTTP/2 and ended by trailers: a frame is one message
 	WS                     // a WebSocket: a frame is one message; package stream reads it, as a Reader cannot
 )
 
-var kindNames = [...]string{SSE: "sse", NDJSON: "ndjson", JSON: "json", Lines: "lines", Raw: "raw", Whole: "whole", AWS: "aws", WS: "ws"}
+var kindNames = [...]string{
+	SSE: "sse", NDJSON: "ndjson", JSON: "json", Lines: "lines", Raw: "raw", Whole: "whole", AWS: "aws", GRPC: "grpc", WS: "ws",
+}
 
 // Kinds returns the names of all framings, for messages and documentation.
 func Kinds() []string { return kindNames[1:] }

@@ -46,7 +46,7 @@ func NewReader(kind Kind, r io.Reader, maxFrame int) *Reader {
 	if maxFrame <= 0 {
 		maxFrame = DefaultMax
 	}
-	f := &Reader{src: r, kind: kind, max: maxFrame, started: kind == Raw || kind == AWS}
+	f := &Reader{src: r, kind: kind, max: maxFrame, started: kind == Raw || kind == AWS || kind == GRPC}
 	switch kind {
 	case SSE:
 		f.marks = marks{'\n', '\r'}
@@ -98,6 +98,8 @@ func (r *Reader) Buffered() bool {
 		r.deliver("", r.rest(), r.end-r.pos)
 	case AWS:
 		r.cutMessage()
+	case GRPC:
+		r.cutPrefixed()
 	}
 	return r.ready
 }
@@ -112,7 +114,7 @@ func (r *Reader) last() {
 		r.lastValue()
 	case NDJSON:
 		r.lastRecord()
-	case AWS:
+	case AWS, GRPC:
 		r.lastMessage()
 	case Lines, Whole:
 		if r.pos < r.end {
