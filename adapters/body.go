@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"dragoman/adapters/frame"
 	"dragoman/adapters/jsonscan"
 	"dragoman/adapters/llm"
 )
@@ -92,6 +93,13 @@ func Capped(value string, most int) []byte {
 func PostJSON(path string, body []byte) Call {
 	header := http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": nil}
 	return Call{Method: http.MethodPost, Path: path, Header: header, Body: body}
+}
+
+// PostGRPC returns the call of a method of gRPC, such as /package.Service/Method,
+// with one message, for adapters whose framing is frame.GRPC.
+func PostGRPC(method string, message []byte) Call {
+	header := http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}, "Idempotency-Key": nil}
+	return Call{Method: http.MethodPost, Path: method, Header: header, Body: frame.AppendGRPC(nil, message)}
 }
 
 // Int returns the whole number that value, a JSON number, says; 0 for any other

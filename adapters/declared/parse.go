@@ -62,13 +62,18 @@ func (p *parser) bad(key string, line int, format string, args ...any) {
 	})
 }
 
+// framings are the names of those that a spec may have.
+var framings = slices.DeleteFunc(slices.Clone(frame.Kinds()), func(name string) bool { return name == frame.GRPC.String() })
+
 func (p *parser) traits(s *Spec, src *source) {
 	kind, ok := frame.ParseKind(src.Framing)
 	switch {
 	case src.Framing == "":
-		p.bad("framing", p.line, "missing (valid: %s)", strings.Join(frame.Kinds(), ", "))
+		p.bad("framing", p.line, "missing (valid: %s)", strings.Join(framings, ", "))
+	case kind == frame.GRPC:
+		p.bad("framing", 0, "grpc is not for declared adapters: its messages are no JSON, so reading them needs code")
 	case !ok:
-		p.bad("framing", 0, "unknown framing %q%s", src.Framing, yamlstrict.Suggest(src.Framing, frame.Kinds()))
+		p.bad("framing", 0, "unknown framing %q%s", src.Framing, yamlstrict.Suggest(src.Framing, framings))
 	}
 	if kind == frame.WS && src.Unary {
 		p.bad("unary", 0, "cannot stand beside framing ws: a WebSocket has no answer in one piece")

@@ -39,6 +39,8 @@ func TestParseReportsEverything(t *testing.T) {
 		`.end_texts[0]: must not be empty`)
 	f(strings.Replace(good, "framing: ndjson", "framing: ndjsn", 1),
 		`.framing: unknown framing "ndjsn", did you mean "ndjson"? (valid: sse, ndjson, json, lines, raw, whole, aws, ws)`)
+	f(strings.Replace(good, "framing: ndjson", "framing: grpc", 1),
+		`.framing: grpc is not for declared adapters: its messages are no JSON, so reading them needs code`)
 	f("framing: sse\nend_marker: x\nsend: {path: x, method: get, map: {messages: m, prompt: p, temprature: t}}\nread: {text: t}",
 		`.send.method: unknown method "get" (valid: POST, PUT)`,
 		`.send.path: must begin with /, not be "x"`,

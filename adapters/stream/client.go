@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -15,6 +16,7 @@ type ClientOptions struct {
 	Connect time.Duration // limit for connecting, TLS included; 0 is 10 s
 	URL     string        // the backend's base URL; unix:/path makes the client use that socket
 	Proxy   string        // "" takes HTTP_PROXY and its like, "none" uses none, else a proxy's URL
+	HTTP2   bool          // for gRPC: see NewClient
 }
 
 // NewClient returns a client with connections of its own, kept alive for
@@ -22,6 +24,10 @@ type ClientOptions struct {
 // backend at once that nobody listens; it asks for no compression, tries IPv6
 // and IPv4 side by side (RFC 8305), and sends nothing for this machine itself
 // through a proxy.
+//
+// With HTTP2 it speaks that and nothing else, also without TLS (from the first
+// byte, h2c), with many calls on one connection; a call that is cancelled resets
+// its own stream at once.
 func NewClient(o ClientOptions) (*http.Client, error) {
 	if o.Connect <= 0 {
 		o.Connect = 10 * time.Second
@@ -41,7 +47,15 @@ func NewClient(o ClientOptions) (*http.Client, error) {
 		MaxResponseHeaderBytes: 1 << 20,
 		Protocols:              new(http.Protocols),
 	}
-	t.Protocols.SetHTTP1(true)
+	t.Protocols.SetHTTP1(!o.HTTP2)
+	if o.HTTP2 {
+		t.Protocols.SetHTTP2(true)
+		t.Protocols.SetUnencryptedHTTP2(true)
+		t.Proxy = notPlainly(proxy)
+		// A connection whose other end is gone must not take calls for ever. gRPC
+		// servers take pings more often than every five minutes for an attack.
+		t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 6 * time.Minute, PingTimeout: 15 * time.Second}
+	}
 	if socket, ok := strings.CutPrefix(o.URL, "unix:"); ok {
 		t.Proxy = nil
 		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -64,6 +78,23 @@ func proxyFor(setting string) (func(*http.Request) (*url.URL, error), error) {
 		return nil, fmt.Errorf("proxy: not a URL with a host (valid: none, or a URL such as http://proxy:3128)")
 	}
 	return direct(http.ProxyURL(proxy)), nil
+}
+
+// errPlainProxy is for the log: net/http would speak HTTP/2 to the proxy itself.
+var errPlainProxy = errors.New("HTTP/2 without TLS cannot go through an HTTP proxy (set proxy: none, or a socks5 one)")
+
+// notPlainly refuses proxies that cannot carry HTTP/2 without TLS.
+func notPlainly(proxy func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
+	if proxy == nil {
+		return nil
+	}
+	return func(r *http.Request) (*url.URL, error) {
+		u, err := proxy(r)
+		if err == nil && u != nil && r.URL.Scheme == "http" && !strings.HasPrefix(u.Scheme, "socks5") {
+			return nil, errPlainProxy
+		}
+		return u, err
+	}
 }
 
 // direct keeps requests to this machine out of a proxy.

@@ -10,28 +10,33 @@ import (
 	"strings"
 	"syscall"
 
+	"dragoman/adapters"
 	"dragoman/adapters/frame"
 	"dragoman/adapters/llm"
 )
 
 const maxErrorBody = 64 << 10
 
-// statusError makes the client's error of an answer whose status is no success:
-// adapters.Failure says which.
+// statusError makes the client's error of an answer whose status is no success.
 func (up *Upstream) statusError(resp *http.Response, body []byte) error {
-	said := readProblem(body)
-	e := said.Failure(resp.StatusCode)
-	e.Err = fmt.Errorf("status %d", resp.StatusCode) // for the log, which does not quote messages
-	switch answered := fmt.Sprintf("The backend answered with status %d", resp.StatusCode); {
+	return up.failure(readProblem(body), resp.StatusCode, fmt.Sprintf("status %d", resp.StatusCode), resp.Header)
+}
+
+// failure makes the client's error of what a backend said that it would not do,
+// under a status that is called name: adapters.Failure says which.
+func (up *Upstream) failure(said adapters.Problem, status int, name string, header http.Header) *llm.Error {
+	e := said.Failure(status)
+	e.Err = errors.New(name) // for the log, which does not quote messages
+	switch answered := "The backend answered with " + name; {
 	case e.Code == "upstream_auth": // the message is Failure's: the backend's may hold a part of the key
-		e.Err = fmt.Errorf("status %d: %s", resp.StatusCode, said.Message)
+		e.Err = fmt.Errorf("%s: %s", name, said.Message)
 	case said.Message == "":
 		e.Message = answered + "."
 	case e.Status != http.StatusBadRequest:
 		e.Message = answered + ": " + said.Message
 	}
 	if e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable {
-		e.RetryAfter = resp.Header.Get("Retry-After")
+		e.RetryAfter = header.Get("Retry-After")
 	}
 	return up.cleanError(e)
 }
@@ -78,7 +83,7 @@ func readError(ctx context.Context, during phase, err error) error {
 		}
 		err = cause
 	}
-	if e := (*llm.Error)(nil); errors.As(err, &e) { // a WebSocket's end, in words
+	if e := (*llm.Error)(nil); errors.As(err, &e) { // a WebSocket's end or gRPC's trailers, in words
 		return e
 	}
 	var u *url.Error

@@ -36,6 +36,9 @@ type fake struct {
 func (a fake) Traits() *adapters.Traits { return &a.traits }
 
 func (a fake) Request(req *llm.Request) (adapters.Call, error) {
+	if a.traits.Framing == frame.GRPC {
+		return adapters.PostGRPC("/test.Service/Stream", []byte(req.Prompt.Text())), nil
+	}
 	return adapters.Call{Path: "/gen", Header: a.header, Body: []byte(`{"p":"` + req.Prompt.Text() + `"}`)}, nil
 }
 

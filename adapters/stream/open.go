@@ -107,6 +107,9 @@ func (s *Stream) start(call adapters.Call) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if kind == frame.GRPC {
+		resp.Body = &trailed{resp.Body, s.up, resp}
+	}
 	b := &watched{resp.Body, s.watch}
 	return &body{frame.NewReader(kind, b, s.up.MaxFrame), b}, nil
 }

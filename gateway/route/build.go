@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"dragoman/adapters"
+	"dragoman/adapters/frame"
 	"dragoman/adapters/prompt"
 	"dragoman/adapters/stream"
 	"dragoman/gateway/config"
@@ -62,7 +63,7 @@ func newBackend(ctx context.Context, c *config.Config, entry *config.Model, i in
 	if cfg.Engine != nil {
 		b.child = newChild(cfg, c.FrameLimit, o, b.log)
 	} else {
-		b.upstream, err = upstream(cfg, cmp.Or(cfg.Controller, cfg.URL), spoken.Traits().KeyHeader, c.FrameLimit, b.log)
+		b.upstream, err = upstream(cfg, cmp.Or(cfg.Controller, cfg.URL), spoken.Traits(), c.FrameLimit, b.log)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -86,9 +87,11 @@ func newBackend(ctx context.Context, c *config.Config, entry *config.Model, i in
 	return b, nil
 }
 
-// upstream returns how the backend at url is reached; keyHeader is the adapter's.
-func upstream(cfg *config.Backend, url, keyHeader string, maxFrame int64, log *slog.Logger) (*stream.Upstream, error) {
-	client, err := stream.NewClient(stream.ClientOptions{URL: url, Connect: cfg.Timeout.Connect, Proxy: cfg.Proxy})
+// upstream returns how the backend at url, which is spoken to by traits, is reached.
+func upstream(cfg *config.Backend, url string, traits *adapters.Traits, maxFrame int64, log *slog.Logger) (*stream.Upstream, error) {
+	client, err := stream.NewClient(stream.ClientOptions{
+		URL: url, Connect: cfg.Timeout.Connect, Proxy: cfg.Proxy, HTTP2: traits.Framing == frame.GRPC,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +105,7 @@ func upstream(cfg *config.Backend, url, keyHeader string, maxFrame int64, log *s
 		Log:      log,
 	}
 	if cfg.Key != "" {
-		setKey(up.Header, keyHeader, cfg.Key.Reveal())
+		setKey(up.Header, traits.KeyHeader, cfg.Key.Reveal())
 		up.Secrets = append(up.Secrets, cfg.Key.Reveal())
 	}
 	for name, value := range cfg.Headers {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"dragoman/adapters"
 	"dragoman/adapters/llm"
 	"dragoman/adapters/stream"
 	"dragoman/gateway/config"
@@ -133,7 +134,7 @@ func (c *child) upstream(address string) (*stream.Upstream, error) {
 	if !strings.HasPrefix(address, "unix:") {
 		url = "http://" + address
 	}
-	up, err := upstream(c.cfg, url, "", c.maxFrame, c.log)
+	up, err := upstream(c.cfg, url, &adapters.Traits{}, c.maxFrame, c.log)
 	if err != nil {
 		return nil, fmt.Errorf("reaching the engine: %w", err)
 	}
