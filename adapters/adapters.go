@@ -89,6 +89,7 @@ type Traits struct {
 	Models Question // what the backend serves; no Path: nothing says
 
 	KeyHeader string // the header that holds the backend's key and nothing else; "" is Authorization, after Bearer
+	Signing   string // AWS's name for the service, where calls without a key are signed for it (SigV4); "": they are not
 }
 
 // Question is a call, without a body or with {} as one, and where its answer

@@ -69,6 +69,9 @@ func TestImportArrows(t *testing.T) {
 			if imp == "github.com/valyala/fasthttp" && !below(pkg, "dragoman/gateway/server") && !below(pkg, "dragoman/gateway/sse") {
 				t.Errorf("%s imports fasthttp, which belongs to gateway/server and gateway/sse", pkg)
 			}
+			if strings.HasPrefix(imp, "github.com/aws/") && !below(pkg, "dragoman/gateway/sigv4") {
+				t.Errorf("%s imports the AWS SDK, which belongs to gateway/sigv4", pkg)
+			}
 			if strings.HasPrefix(imp, "github.com/hybridgroup/yzma") && !below(pkg, "dragoman/engine/llama") {
 				t.Errorf("%s imports the llama.cpp binding, which belongs to engine/llama", pkg)
 			}

@@ -1,6 +1,5 @@
 // Package bedrock speaks to AWS Bedrock's ConverseStream, whose answers are
-// binary messages. Calls carry a Bedrock API key as their bearer token; they are
-// not signed with AWS credentials (SigV4).
+// binary messages.
 package bedrock
 
 import (
@@ -18,6 +17,7 @@ var traits = adapters.Traits{
 	Messages:     true,
 	SingleChoice: true,
 	NoMaxTokens:  true,
+	Signing:      "bedrock",
 	Accepts:      []string{"temperature", "top_p", "stop", "tools", "tool_choice", "image_url"},
 }
 

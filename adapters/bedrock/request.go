@@ -31,7 +31,9 @@ func (Adapter) Request(req *llm.Request) (adapters.Call, error) {
 	}
 	body.SetObject("inferenceConfig", &inference)
 	body.SetObject("toolConfig", toolConfig(req))
-	return adapters.PostJSON("/model/"+url.PathEscape(req.Model)+"/converse-stream", body.JSON()), nil
+	// Signatures go by the path as it is written: AWS's own clients write no colon.
+	model := strings.ReplaceAll(url.PathEscape(req.Model), ":", "%3A")
+	return adapters.PostJSON("/model/"+model+"/converse-stream", body.JSON()), nil
 }
 
 // system returns the list of system texts, nil if there is none.

@@ -24,7 +24,15 @@ type Upstream struct {
 	First, Idle time.Duration // limits: from the start to the first event, and for each read after it; 0 is none
 	MaxFrame    int           // bytes; 0 is frame.DefaultMax
 	Secrets     []string      // cut out of every message, as are the values of Header and the address in URL
-	Log         *slog.Logger  // nil is slog.Default
+
+	// Sign proves to the backend who calls, where that takes more than a header
+	// that is always the same: it is given each request, whose body is body, when
+	// all else is done, and sets headers. It returns what is a secret of them.
+	// Without credentials it fails, and its error goes to the log alone. nil does
+	// nothing.
+	Sign func(req *http.Request, body []byte) (secrets []string, err error)
+
+	Log *slog.Logger // nil is slog.Default
 }
 
 // At returns up for another server, at url, that is reached in the same way. Where
@@ -129,6 +137,9 @@ func (s *Stream) send(call adapters.Call) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.sign(req, call); err != nil {
+		return nil, err
+	}
 	resp, err := s.up.do(req)
 	if err != nil {
 		return nil, s.readError(err)
@@ -185,6 +196,7 @@ func newRequest(ctx context.Context, up *Upstream, call adapters.Call) (*http.Re
 	}
 	if host := req.Header.Get("Host"); host != "" {
 		req.Host = host
+		req.Header.Del("Host")
 	}
 	if body != nil && req.Header.Get("Content-Type") == "" {
 		req.Header.Set("Content-Type", "application/json")

@@ -34,6 +34,9 @@ func (s *Stream) dial(call adapters.Call) (*socket, error) {
 		return nil, err
 	}
 	req.Header.Del("Content-Type") // which is the body's
+	if err := s.sign(req, call); err != nil {
+		return nil, err
+	}
 	h := &handshake{stream: s}
 	conn, _, err := websocket.Dial(s.ctx, req.URL.String(), &websocket.DialOptions{
 		HTTPClient: &http.Client{Transport: h}, HTTPHeader: req.Header, Host: req.Host,

@@ -60,6 +60,7 @@ func (p *parser) engine(path string, b *Backend) {
 		{"key_file", b.KeyFile != ""},
 		{"headers", b.Headers != nil},
 		{"forward_auth", b.ForwardAuth},
+		{"aws", b.AWS != nil},
 		{"proxy", b.Proxy != ""},
 	} {
 		if f.set {
@@ -118,6 +119,7 @@ func (p *parser) server(path string, b *Backend, c *Config) {
 	}
 	p.proxyURL(path+".proxy", b.Proxy)
 	p.keys(path, b)
+	p.signing(path, b, c)
 }
 
 // controller checks where the servers are found.

@@ -48,7 +48,8 @@ func (*finding) Models(context.Context, adapters.Ask) ([]string, error) {
 var few = shipped{
 	adapters: map[string]adapters.Adapter{
 		"native": &asking{}, "fastchat": &finding{}, "raw": &dialect{},
-		"openai": &dialect{adapters.Traits{Messages: true}},
+		"openai":  &dialect{adapters.Traits{Messages: true}},
+		"bedrock": &dialect{adapters.Traits{Messages: true, Signing: "bedrock"}},
 	},
 	templates: []string{"chatml", "vicuna"},
 }

@@ -43,7 +43,10 @@ func TestShippedConfiguration(t *testing.T) {
 func TestDocumentation(t *testing.T) {
 	block := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```")
 	t.Setenv("LLM_KEY", "a-key")
-	for page, least := range map[string]int{"../../README.md": 2, "../../docs/adding-an-adapter.md": 2, "../../docs/routing.md": 1, "../../docs/fastchat.md": 2} {
+	t.Setenv("LLM_KEY_ID", "a-key-id")
+	for page, least := range map[string]int{
+		"../../README.md": 2, "../../docs/adding-an-adapter.md": 2, "../../docs/routing.md": 1, "../../docs/fastchat.md": 2, "../../docs/backends.md": 2,
+	} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -57,6 +57,11 @@ type Backend struct {
 	// ForwardAuth passes the client's own Authorization header on, in place of
 	// Key. Where the gateway asks for keys, that is one of them.
 	ForwardAuth bool `yaml:"forward_auth"`
+	// AWS is set for a backend whose calls are signed. Default, where the adapter
+	// signs: what AWS's own programs find, unless there is a Key, ForwardAuth, an
+	// Authorization header, or AWS_BEARER_TOKEN_BEDROCK in the environment, which
+	// becomes the Key.
+	AWS *AWS `yaml:"aws"`
 	// Proxy is an http, https or socks5 URL, or none. Default: HTTP_PROXY and its
 	// like, except for loopback addresses.
 	Proxy   string  `yaml:"proxy"`

@@ -33,7 +33,7 @@ func (p *parser) decode(n *yaml.Node, path string, into any) {
 }
 
 // secretPath matches the places of secrets, whose values no message shows.
-var secretPath = regexp.MustCompile(`(^|\.)(keys?|headers)($|[.[])`)
+var secretPath = regexp.MustCompile(`(^|\.)(keys?|headers|access_key_id|secret_access_key|session_token)($|[.[])`)
 
 // report takes over errors of other packages.
 func (p *parser) report(path string, errs []error) {

@@ -13,6 +13,7 @@ import (
 	"dragoman/adapters/llm"
 	"dragoman/adapters/parse"
 	"dragoman/adapters/stream"
+	"dragoman/gateway/sigv4"
 )
 
 // backend is one configured server: one attempt at a request is its open.
@@ -26,6 +27,7 @@ type backend struct {
 	upstream    *stream.Upstream  // nil: child knows; the controller's, if there is one
 	child       *child            // nil: the server is not ours to start
 	controller  *controller       // nil: upstream is the server itself
+	signer      *sigv4.Signer     // nil: calls are not signed
 	template    adapters.Template // from the configuration; nil: none
 	templates   *templates        // asked of the backend; nil: it cannot be asked
 	fitter      adapters.Fitter   // nil: the backend refuses what does not fit

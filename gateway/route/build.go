@@ -14,6 +14,7 @@ import (
 	"dragoman/adapters/prompt"
 	"dragoman/adapters/stream"
 	"dragoman/gateway/config"
+	"dragoman/gateway/sigv4"
 )
 
 // newGroup builds the backends of entry. Questions to them end with ctx.
@@ -75,6 +76,10 @@ func newBackend(ctx context.Context, c *config.Config, entry *config.Model, i in
 		}
 		b.controller = &controller{ctx: ctx, finder: finder, up: b.upstream, name: b.name, now: o.now}
 	}
+	if cfg.AWS != nil {
+		b.signer = signer(cfg, spoken.Traits().Signing)
+		b.upstream.Sign = b.signer.Sign
+	}
 	if asked, ok := spoken.(adapters.Templater); ok && cfg.Template == "" {
 		b.templates = &templates{ctx: ctx, templater: asked}
 	}
@@ -115,6 +120,14 @@ func upstream(cfg *config.Backend, url string, traits *adapters.Traits, maxFrame
 		}
 	}
 	return up, nil
+}
+
+// signer returns what signs the calls to AWS's service.
+func signer(cfg *config.Backend, service string) *sigv4.Signer {
+	return sigv4.New(sigv4.Options{
+		Service: service, Region: cmp.Or(cfg.AWS.Region, sigv4.RegionOf(cfg.URL)), Profile: cfg.AWS.Profile,
+		AccessKeyID: cfg.AWS.AccessKeyID.Reveal(), SecretAccessKey: cfg.AWS.SecretAccessKey.Reveal(), SessionToken: cfg.AWS.SessionToken.Reveal(),
+	})
 }
 
 // chatTemplate returns the template that the configuration names. It has been
@@ -175,5 +188,8 @@ func (b *backend) close(ctx context.Context) error {
 		return b.child.close(ctx)
 	}
 	b.upstream.Client.CloseIdleConnections()
+	if b.signer != nil {
+		return b.signer.Close(ctx)
+	}
 	return nil
 }
