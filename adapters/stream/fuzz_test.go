@@ -2,6 +2,7 @@ package stream
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"dragoman/adapters"
 	"dragoman/adapters/frame"
 	"dragoman/adapters/llm"
+	"dragoman/adapters/stream/wstest"
 )
 
 // FuzzText compares the text pipeline with what it means for the whole text:
@@ -119,6 +121,25 @@ func FuzzEcho(f *testing.F) {
 			if got := play(t, parrot, &llm.Request{Prompt: prompt(asked)}, r); got.text != want || got.err != nil {
 				t.Fatalf("prompt %q, text %q, %s: got %q, %v", asked, text, name, got.text, got.err)
 			}
+		}
+	})
+}
+
+// FuzzSocket gives anything as a server's side of a WebSocket: it ends, whatever
+// it is, and as it would if the bytes came one by one.
+func FuzzSocket(f *testing.F) {
+	f.Add([]byte(said("a", "b") + wstest.Close(1000, "x")))
+	f.Add([]byte(wstest.Frame(wstest.TextBegins, "a") + wstest.Frame(wstest.Ping, "p") + wstest.Frame(wstest.Ends, "b")))
+	f.Add([]byte("\x82\x7e\x00\x01a\x88\x01\x03"))
+	f.Fuzz(func(t *testing.T, wire []byte) {
+		want, first := "", true
+		for name, r := range chunkings(string(wire), nil) {
+			out := play(t, spoken, &llm.Request{}, r)
+			got := fmt.Sprintf("%q, %v", out.text, out.err)
+			if !first && got != want {
+				t.Fatalf("%s: got %s, before %s", name, got, want)
+			}
+			want, first = got, false
 		}
 	})
 }
