@@ -119,6 +119,8 @@ func (d *decoder) Decode(dst []llm.Event, fr frame.Frame) ([]llm.Event, error) {
 			done = value
 		case "prompt_tokens":
 			ev.Usage.Prompt, ev.Usage.Has = adapters.Int(value), true
+		case "cached_tokens":
+			ev.Usage.Cached = adapters.Int(value)
 		case "completion_tokens":
 			ev.Usage.Completion, ev.Usage.Has = adapters.Int(value), true
 		case "error":

@@ -46,6 +46,8 @@ type Model struct {
 	// OnDecode, if set, is called with each batch before it is decoded. It may
 	// block, to hold the model at a step, and its error is Decode's.
 	OnDecode func(batch []sched.Item) error
+	// Recurrent makes it a model that cannot forget the end of a sequence alone.
+	Recurrent bool
 
 	mu     sync.Mutex
 	seqs   map[int]*sequence
@@ -56,6 +58,7 @@ type Model struct {
 type sequence struct {
 	tokens []int32
 	reply  []int32 // what is still to come; nil before the prompt has been read
+	said   int32   // the latest of the reply
 }
 
 // Decode implements sched.Model.
@@ -80,6 +83,9 @@ func (m *Model) Decode(batch []sched.Item) error {
 			return fmt.Errorf("sequence %d has %d tokens, and the batch gives it one at position %d", it.Seq, len(s.tokens), it.Pos)
 		}
 		s.tokens = append(s.tokens, it.Token)
+		if it.Token != s.said || !it.Logits {
+			s.reply = nil // a prompt, perhaps a new one after an old answer
+		}
 		if it.Logits {
 			m.logits[i] = s.next(m)
 		}
@@ -108,7 +114,8 @@ func (s *sequence) next(m *Model) []float32 {
 	for i := range logits {
 		logits[i] = float32(math.Inf(-1))
 	}
-	logits[s.reply[0]] = 1
+	s.said = s.reply[0]
+	logits[s.said] = 1
 	if len(s.reply) > 1 {
 		s.reply = s.reply[1:]
 	}
@@ -125,19 +132,33 @@ func (m *Model) Logits(i int) ([]float32, error) {
 	return m.logits[i], nil
 }
 
-// Forget implements sched.Model.
-func (m *Model) Forget(seq int) error {
+// Trim implements sched.Model.
+func (m *Model) Trim(seq, n int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.seqs, seq)
-	return nil
+	s := m.seqs[seq]
+	switch {
+	case n == 0:
+		delete(m.seqs, seq)
+	case s == nil || n > len(s.tokens):
+		panic(fmt.Sprintf("sequence %d has no %d tokens", seq, n))
+	case m.Recurrent && n < len(s.tokens):
+		return false
+	default:
+		m.seqs[seq] = &sequence{tokens: s.tokens[:n:n]}
+	}
+	return true
 }
 
-// Remembered returns how many sequences take up memory.
-func (m *Model) Remembered() int {
+// Copy implements sched.Model.
+func (m *Model) Copy(from, to int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.seqs)
+	if m.seqs[from] == nil || from == to {
+		panic(fmt.Sprintf("sequence %d cannot be copied to %d", from, to))
+	}
+	m.seqs[to] = &sequence{tokens: slices.Clone(m.seqs[from].tokens)}
+	return true
 }
 
 // Ends implements sched.Model.

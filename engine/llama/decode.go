@@ -50,13 +50,25 @@ func (m *Model) Logits(i int) ([]float32, error) {
 	return logits, nil
 }
 
-// Forget implements sched.Model.
-func (m *Model) Forget(seq int) error {
-	ok, err := llama.MemorySeqRm(m.mem, llama.SeqId(seq), -1, -1)
-	if err == nil && !ok {
-		err = errors.New("llama.cpp refused")
+// Trim implements sched.Model. Some models remember a state and not tokens, or
+// only the latest tokens in some layers, and cannot go back.
+func (m *Model) Trim(seq, n int) bool {
+	id := llama.SeqId(seq)
+	if n == 0 {
+		// Removing a whole sequence never fails, says llama.h.
+		_, err := llama.MemorySeqRm(m.mem, id, -1, -1)
+		return err == nil
 	}
-	return err
+	if ok, err := llama.MemorySeqRm(m.mem, id, llama.Pos(n), -1); err != nil || !ok {
+		return false
+	}
+	first, err := llama.MemorySeqPosMin(m.mem, id)
+	return err == nil && int(first) <= max(0, n-m.window)
+}
+
+// Copy implements sched.Model. llama.cpp does it with the next Decode.
+func (m *Model) Copy(from, to int) bool {
+	return llama.MemorySeqCp(m.mem, llama.SeqId(from), llama.SeqId(to), -1, -1) == nil
 }
 
 // Ends implements sched.Model.

@@ -53,6 +53,7 @@ type Model struct {
 
 	context   int
 	threads   int
+	window    int // tokens that some layers look back; 0: all
 	vocabSize int
 	suppress  []llama.Token // never to be sampled, says the model
 	ends      []int32       // which end an answer
@@ -147,6 +148,7 @@ func (m *Model) open(opt Options, info *gguf.Info) error {
 	if m.mem, err = llama.GetMemory(m.ctx); err != nil || m.mem == 0 {
 		return fmt.Errorf("%s keeps no memory of what it reads, so it cannot continue text", filepath.Base(opt.File))
 	}
+	m.window = int(llama.ModelNSWA(m.model))
 	m.batch = llama.BatchInit(int32(opt.Batch), 0, 1)
 	return nil
 }

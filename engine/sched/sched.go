@@ -23,8 +23,13 @@ type Model interface {
 	// Logits returns the logits after item i of the last batch, one for each
 	// token of the vocabulary. They are valid until the next Decode.
 	Logits(i int) ([]float32, error)
-	// Forget frees the memory of a sequence, which then starts again at 0.
-	Forget(seq int) error
+	// Trim makes a sequence forget all but its first n tokens. It reports false
+	// if the model cannot forget a part; then the sequence is to be trimmed to 0,
+	// which always succeeds.
+	Trim(seq, n int) bool
+	// Copy makes one sequence hold what another holds, and nothing else. It
+	// reports false, and has changed nothing, if the model cannot do that.
+	Copy(from, to int) bool
 	// Ends returns the tokens by which the model says that it is done, always the
 	// same ones, in a slice of the caller's.
 	Ends() []int32
@@ -76,10 +81,13 @@ type Scheduler struct {
 	stopped bool
 
 	// Run's own.
-	slots []*Stream // by sequence; nil is free
-	first int       // the slot whose prompt is read first in the next step
-	batch []Item
-	at    []*Stream // whose logits batch[i] gives; nil for the others
+	slots   []*slot   // by sequence
+	ended   uint64    // requests that had a slot and ended
+	first   int       // the slot whose prompt is read first in the next step
+	copied  bool      // in this step the model copied a sequence
+	readers []*Stream // whose prompts are being read
+	batch   []Item
+	at      []*Stream // whose logits batch[i] gives; nil for the others
 }
 
 // New returns a scheduler, which does nothing until Run is called.
@@ -87,7 +95,10 @@ func New(m Model, opt Options) *Scheduler {
 	s := &Scheduler{
 		model: m, opt: opt, wake: make(chan struct{}, 1),
 		ends:  make(map[int32]bool),
-		slots: make([]*Stream, opt.Parallel),
+		slots: make([]*slot, opt.Parallel),
+	}
+	for i := range s.slots {
+		s.slots[i] = &slot{seq: i}
 	}
 	for _, id := range m.Ends() {
 		s.ends[id] = true
@@ -162,32 +173,36 @@ func (s *Scheduler) Run(ctx context.Context) {
 	waiting := s.queue
 	s.queue = nil
 	s.mu.Unlock()
-	for _, st := range append(waiting, s.slots...) {
-		if st != nil {
-			st.end(Result{Err: ErrStopped})
+	for _, sl := range s.slots {
+		if sl.st != nil {
+			waiting = append(waiting, sl.st)
 		}
+	}
+	for _, st := range waiting {
+		st.end(Result{Err: ErrStopped})
 	}
 }
 
 // admit frees the slots of cancelled requests and gives free ones to the
 // requests that have waited longest.
 func (s *Scheduler) admit() {
-	for _, st := range s.slots {
-		if st != nil && st.ctx.Err() != nil {
-			s.finish(st, Result{Err: st.ctx.Err()})
+	free := 0
+	for _, sl := range s.slots {
+		if sl.st != nil && sl.st.ctx.Err() != nil {
+			s.finish(sl.st, Result{Err: sl.st.ctx.Err()})
+		}
+		if sl.st == nil {
+			free++
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dropCancelled()
-	for i := range s.slots {
-		if s.slots[i] != nil || len(s.queue) == 0 {
-			continue
-		}
+	for s.copied = false; free > 0 && len(s.queue) > 0 && !s.copied; free-- {
 		st := s.queue[0]
 		s.queue[0] = nil
 		s.queue = s.queue[1:]
-		st.seq, st.admitted = i, time.Now()
-		s.slots[i] = st
+		st.admitted = time.Now()
+		s.copied = s.place(st)
 	}
 }

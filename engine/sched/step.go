@@ -27,43 +27,43 @@ func (s *Scheduler) step() bool {
 // fill makes the next batch: a token for every running answer, then prompts,
 // in equal shares.
 func (s *Scheduler) fill() {
-	s.batch, s.at = s.batch[:0], s.at[:0]
-	reading := 0
-	for _, st := range s.slots {
-		switch {
+	s.batch, s.at, s.readers = s.batch[:0], s.at[:0], s.readers[:0]
+	// Whoever is first may get the whole of a small rest, so all take turns.
+	s.first++
+	for i := range s.slots {
+		switch st := s.slots[(s.first+i)%len(s.slots)].st; {
 		case st == nil:
-		case st.read < len(st.req.Prompt):
-			reading++
-		default:
-			s.add(st, st.last, len(st.req.Prompt)+st.generated-1, true)
+		case !st.reading():
+			s.add(st, st.last)
+		case !s.waits(st):
+			s.readers = append(s.readers, st)
 		}
 	}
 	budget := s.opt.Batch - len(s.batch)
 	if len(s.batch) > 0 {
 		budget = min(budget, s.opt.Chunk)
 	}
-	// Whoever is first may get the whole of a small rest, so all take turns.
-	s.first++
-	for i := range s.slots {
-		st := s.slots[(s.first+i)%len(s.slots)]
-		if st == nil || st.read == len(st.req.Prompt) || budget == 0 {
-			continue
-		}
-		n := min((budget+reading-1)/reading, len(st.req.Prompt)-st.read)
-		for range n {
-			s.add(st, st.req.Prompt[st.read], st.read, st.read == len(st.req.Prompt)-1)
-			st.read++
+	for i, st := range s.readers {
+		left := st.req.Prompt[len(st.slot.held):]
+		others := len(s.readers) - i
+		n := min((budget+others-1)/others, len(left))
+		for _, id := range left[:n] {
+			s.add(st, id)
 		}
 		budget -= n
-		reading--
 	}
 }
 
-func (s *Scheduler) add(st *Stream, id int32, pos int, logits bool) {
-	s.batch = append(s.batch, Item{Seq: st.seq, Pos: pos, Token: id, Logits: logits})
-	if !logits {
+// add puts the next token of st into the batch. Logits are wanted after all
+// but those of a prompt that goes on.
+func (s *Scheduler) add(st *Stream, id int32) {
+	sl := st.slot
+	it := Item{Seq: sl.seq, Pos: len(sl.held), Token: id}
+	sl.held = append(sl.held, id)
+	if it.Logits = !st.reading(); !it.Logits {
 		st = nil
 	}
+	s.batch = append(s.batch, it)
 	s.at = append(s.at, st)
 }
 
@@ -86,10 +86,8 @@ func (s *Scheduler) sample(i int, st *Stream) {
 
 // finish ends a request and frees its place.
 func (s *Scheduler) finish(st *Stream, r Result) {
-	s.slots[st.seq] = nil
-	if err := s.model.Forget(st.seq); err != nil && r.Err == nil {
-		r = Result{Err: fmt.Errorf("freeing a sequence: %w", err)}
-	}
+	s.ended++
+	st.slot.st, st.slot.used = nil, s.ended
 	st.end(r)
 }
 
@@ -97,8 +95,10 @@ func (s *Scheduler) finish(st *Stream, r Result) {
 // what the model remembers of them is unknown.
 func (s *Scheduler) fail(err error) {
 	for _, it := range s.batch {
-		if st := s.slots[it.Seq]; st != nil {
-			s.finish(st, Result{Err: err})
+		sl := s.slots[it.Seq]
+		s.trim(sl, 0)
+		if sl.st != nil {
+			s.finish(sl.st, Result{Err: err})
 		}
 	}
 }

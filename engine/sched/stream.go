@@ -33,6 +33,7 @@ const (
 // stream's tokens nor counted.
 type Result struct {
 	Reason     Reason
+	Cached     int           // tokens of the prompt that were not read anew
 	Completion int           // tokens generated
 	Queue      time.Duration // waiting for a place
 	Prompt     time.Duration // reading the prompt, until the first token was sampled
@@ -49,9 +50,11 @@ type Stream struct {
 	sampler *sample.Sampler
 
 	// Run's own.
-	seq       int
-	read      int   // prompt tokens decoded
-	last      int32 // sampled, not decoded yet; valid once generated > 0
+	slot      *slot
+	cached    int     // tokens of the prompt that the slot held
+	lead      *slot   // where another request reads the same; nil: no need to wait
+	leader    *Stream // that request
+	last      int32   // sampled, not decoded yet; valid once generated > 0
 	generated int
 	submitted time.Time
 	admitted  time.Time
@@ -74,6 +77,13 @@ func newStream(ctx context.Context, req Request, contextSize int) *Stream {
 		submitted: time.Now(), ready: make(chan struct{}, 1),
 	}
 }
+
+// reading reports whether there is more of the prompt to be read.
+func (st *Stream) reading() bool { return len(st.slot.held) < len(st.req.Prompt) }
+
+// known is as much of the prompt as need not be read if the model knows it: the
+// last token is, for what follows it.
+func (st *Stream) known() []int32 { return st.req.Prompt[:len(st.req.Prompt)-1] }
 
 // Next waits for news and appends to dst all tokens that have come since. A
 // result that is not nil is the end; tokens may come with it. One goroutine
@@ -126,7 +136,7 @@ func (st *Stream) take(t sample.Token, ends bool) *Result {
 // end fills in r's figures and hands it to the reader.
 func (st *Stream) end(r Result) {
 	now := time.Now()
-	r.Completion = st.generated
+	r.Cached, r.Completion = st.cached, st.generated
 	switch {
 	case st.admitted.IsZero():
 		r.Queue = now.Sub(st.submitted)

@@ -81,6 +81,7 @@ type lastLine struct {
 	Done       string  `json:"done"`
 	Reason     string  `json:"reason"`
 	Prompt     int     `json:"prompt_tokens"`
+	Cached     int     `json:"cached_tokens,omitempty"`
 	Completion int     `json:"completion_tokens"`
 	Timings    timings `json:"timings"`
 }
@@ -101,7 +102,7 @@ func appendResult(dst []byte, r *sched.Result, promptTokens int) []byte {
 		done = "length"
 	}
 	return appendLine(dst, lastLine{
-		Done: done, Reason: string(r.Reason), Prompt: promptTokens, Completion: r.Completion,
+		Done: done, Reason: string(r.Reason), Prompt: promptTokens, Cached: r.Cached, Completion: r.Completion,
 		Timings: timings{Queue: ms(r.Queue), Prompt: ms(r.Prompt), Decode: ms(r.Decode)},
 	})
 }

@@ -40,7 +40,7 @@ func refusal(err error) problem {
 			Context: tooLong.Context, PromptTokens: tooLong.Prompt,
 		}
 	case errors.Is(err, sched.ErrQueueFull):
-		return problem{Status: http.StatusServiceUnavailable, Code: "queue_full", Message: "Too many requests are waiting. Try again later."}
+		return problem{Status: http.StatusTooManyRequests, Code: "queue_full", Message: "Too many requests are waiting. Try again later."}
 	case errors.Is(err, sched.ErrStopped):
 		return problem{Status: http.StatusServiceUnavailable, Code: "stopping", Message: "The engine is stopping."}
 	}

@@ -136,7 +136,7 @@ func TestQueueFull(t *testing.T) {
 	}
 	<-reached
 	refused := <-answers
-	if refused.status != 503 || !strings.Contains(refused.body, `"queue_full"`) || refused.header.Get("Retry-After") == "" {
+	if refused.status != 429 || !strings.Contains(refused.body, `"queue_full"`) || refused.header.Get("Retry-After") == "" {
 		t.Errorf("got %d %s %v", refused.status, refused.body, refused.header)
 	}
 	close(steps)

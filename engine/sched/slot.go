@@ -1,0 +1,113 @@
+package sched
+
+// slot is one sequence of the model's memory. What the model has read stays
+// there when a request ends, for the next one that begins in the same way.
+type slot struct {
+	seq  int
+	st   *Stream // who has it; nil: free
+	held []int32 // what the model has read, or will have after the batch in the making
+	used uint64  // when its latest request ended; a larger number is later
+}
+
+// promises returns what the slot holds, or will once a prompt has been read.
+func (sl *slot) promises() []int32 {
+	if sl.st != nil && sl.st.reading() {
+		return sl.st.req.Prompt
+	}
+	return sl.held
+}
+
+// common counts the tokens by which a and b begin alike.
+func common(a, b []int32) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// worthCopying is how many tokens must be saved by copying them from one slot
+// to another. llama.cpp copies a whole sequence's memory, used or not, so that
+// this grows with the context.
+func (s *Scheduler) worthCopying() int { return max(64, s.opt.Context/32) }
+
+// place gives st a free slot; there must be one. It is the one that holds most
+// of the prompt, unless more would be lost there than won: then the one that
+// nobody used for longest, to which the common part is copied. It reports
+// whether it made the model copy.
+func (s *Scheduler) place(st *Stream) bool {
+	prompt := st.known()
+	var best, oldest *slot
+	shared := -1
+	for _, sl := range s.slots {
+		n := common(prompt, sl.promises())
+		if n > shared || n == shared && sl.st == nil && best.st != nil {
+			best, shared = sl, n
+		}
+		if sl.st == nil && (oldest == nil || sl.used < oldest.used) {
+			oldest = sl
+		}
+	}
+	to := oldest
+	if best.st == nil && 2*shared >= len(best.held) {
+		to = best
+	}
+	st.slot, to.st = to, st
+	s.trim(to, common(prompt, to.held))
+	st.cached = len(to.held)
+	if to == best || shared-st.cached < s.worthCopying() {
+		return false
+	}
+	if best.st != nil && len(best.held) < shared {
+		st.lead, st.leader = best, best.st
+		return false
+	}
+	return s.copy(st, best)
+}
+
+// trim makes the model forget all but the first n tokens of a slot, or all if
+// it cannot forget a part.
+func (s *Scheduler) trim(sl *slot, n int) {
+	if n > 0 && n < len(sl.held) && !s.model.Trim(sl.seq, n) {
+		n = 0
+	}
+	if n == 0 && len(sl.held) > 0 {
+		s.model.Trim(sl.seq, 0)
+	}
+	sl.held = sl.held[:n]
+}
+
+// copy brings to st's slot what from holds of its prompt.
+func (s *Scheduler) copy(st *Stream, from *slot) bool {
+	to := st.slot
+	if !s.model.Copy(from.seq, to.seq) {
+		return false
+	}
+	to.held = append(to.held[:0], from.held...)
+	s.trim(to, common(st.known(), to.held))
+	st.cached = len(to.held)
+	return true
+}
+
+// waits reports whether st should not read its prompt yet, since another
+// request is reading the same. When that has come far enough, or has ended,
+// what is there is copied; but in one step only one is, as it holds up all.
+func (s *Scheduler) waits(st *Stream) bool {
+	if st.lead == nil {
+		return false
+	}
+	there := common(st.known(), st.lead.held)
+	switch {
+	case there < common(st.known(), st.lead.promises()) && st.lead.st == st.leader:
+		return true
+	case there-st.cached < s.worthCopying(): // the other one was cancelled early
+	case s.copied:
+		return true
+	default:
+		s.copied = s.copy(st, st.lead)
+	}
+	st.lead, st.leader = nil, nil
+	return false
+}
