@@ -28,11 +28,19 @@ type AnswerChoice struct {
 // logprobSize is about what a token with its log-probability takes in an answer.
 const logprobSize = 64
 
+// Source is an answer under way: a Stream, or several as one. It has the methods
+// of a Stream, with the same meaning.
+type Source interface {
+	Next(dst []llm.Event) ([]llm.Event, error)
+	Usage() llm.Usage
+	Close() error
+}
+
 // Collect reads the whole answer. An answer of more than maxBytes is an error;
 // others are those of Next. It leaves Close to the caller.
-func Collect(s *Stream, maxBytes int) (*Answer, error) {
-	a := &Answer{Choices: make([]AnswerChoice, len(s.pipe.choices))}
-	tools := make([]toolCalls, len(a.Choices))
+func Collect(s Source, maxBytes int) (*Answer, error) {
+	a := &Answer{}
+	var tools []toolCalls
 	var events []llm.Event
 	var err error
 	for size := 0; ; {
@@ -41,6 +49,9 @@ func Collect(s *Stream, maxBytes int) (*Answer, error) {
 		}
 		for i := range events {
 			ev := &events[i]
+			for ev.Choice >= len(a.Choices) {
+				a.Choices, tools = append(a.Choices, AnswerChoice{}), append(tools, toolCalls{})
+			}
 			size += len(ev.Text) + len(ev.Reasoning) + len(ev.Extra)
 			for _, l := range ev.Logprobs {
 				size += logprobSize * (1 + len(l.Top))

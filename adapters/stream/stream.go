@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"dragoman/adapters"
@@ -37,7 +38,7 @@ type Stream struct {
 	atEOF   bool  // the body was read to its end
 	whole   bool  // the body is one frame
 	noted   note
-	onClose func()
+	onClose []func()
 	closed  bool
 }
 
@@ -75,9 +76,9 @@ func (s *Stream) Usage() llm.Usage {
 	return u
 }
 
-// OnClose makes the first Close call f at its end, for the slot that the
-// answer takes. It must be called before Close, at most once.
-func (s *Stream) OnClose(f func()) { s.onClose = f }
+// OnClose makes the first Close call f at its end, for what the answer takes, such
+// as a slot. It must be called before Close; what was given last is called first.
+func (s *Stream) OnClose(f func()) { s.onClose = append(s.onClose, f) }
 
 // Close ends the call to the backend, at once if the answer is not complete.
 // It must not run at the same time as Next; a second Close does nothing.
@@ -94,8 +95,8 @@ func (s *Stream) Close() error {
 	s.cancel(nil)
 	err := s.answer.Close()
 	s.abandon()
-	if s.onClose != nil {
-		s.onClose()
+	for _, f := range slices.Backward(s.onClose) {
+		f()
 	}
 	return err
 }

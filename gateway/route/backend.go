@@ -44,37 +44,39 @@ type backend struct {
 // open is one attempt; model is the backend's name for the model. The caller has
 // taken a slot and checked that b is able; open, or the Close of its stream, frees
 // the slot.
-func (b *backend) open(ctx context.Context, req *llm.Request, model string) (s *stream.Stream, err error) {
+func (b *backend) open(ctx context.Context, req *llm.Request, model string) (answer stream.Source, err error) {
 	defer func() {
-		if s == nil { // it may have panicked
+		if answer == nil { // it may have panicked
 			b.slots.release()
 		}
 	}()
-	s, held, err := b.call(ctx, req, model)
+	if req.N > 1 && !b.drop["n"] && !b.adapter.Traits().CanDo("n") {
+		return b.openEach(ctx, req, model)
+	}
+	s, err := b.call(ctx, req, model)
 	if err != nil {
 		return nil, err
 	}
-	s.OnClose(func() { b.slots.release(); held() })
+	s.OnClose(b.slots.release)
 	return s, nil
 }
 
 // call asks the server for the answer. Where a controller knows it, and it turns
-// out to be gone, the controller may name another. held is to be called when the
-// stream is closed.
-func (b *backend) call(ctx context.Context, req *llm.Request, model string) (s *stream.Stream, held func(), err error) {
+// out to be gone, the controller may name another.
+func (b *backend) call(ctx context.Context, req *llm.Request, model string) (*stream.Stream, error) {
 	for again := b.controller != nil; ; again = false {
 		up, held, err := b.reach(ctx, req.Model, model)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		s, err := b.callAt(ctx, up, b.prepare(req, model), held)
 		if err == nil || !again || !errors.Is(err, stream.ErrUnreachable) {
-			return s, held, err
+			return s, err
 		}
 	}
 }
 
-// callAt asks the server at up once. It calls held if that fails.
+// callAt asks the server at up once. It calls held when it is needed no more.
 func (b *backend) callAt(ctx context.Context, up *stream.Upstream, r *llm.Request, held func()) (s *stream.Stream, err error) {
 	defer func() {
 		if s == nil { // it may have panicked
@@ -94,7 +96,10 @@ func (b *backend) callAt(ctx context.Context, up *stream.Upstream, r *llm.Reques
 	if err := b.fit(ctx, up, r); err != nil {
 		return nil, err
 	}
-	return stream.OpenParsed(ctx, up, b.adapter, r, plan)
+	if s, err = stream.OpenParsed(ctx, up, b.adapter, r, plan); err == nil {
+		s.OnClose(held)
+	}
+	return s, err
 }
 
 // lost reports whether err says that the backend was not there.

@@ -121,7 +121,7 @@ func says(text string) http.HandlerFunc {
 }
 
 // text reads a stream to its end and closes it.
-func text(t *testing.T, s *stream.Stream) string {
+func text(t *testing.T, s stream.Source) string {
 	t.Helper()
 	defer s.Close()
 	var out []byte

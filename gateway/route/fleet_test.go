@@ -93,7 +93,7 @@ func (f *fleet) pass(d time.Duration) {
 }
 
 // open asks model m.
-func (f *fleet) open() (*stream.Stream, error) {
+func (f *fleet) open() (stream.Source, error) {
 	f.t.Helper()
 	return pick(f.t, f.table, "m").Open(f.t.Context(), chat("hi"))
 }

@@ -25,7 +25,7 @@ const maxAttempts = 8
 //
 // An error is an *llm.Error, or the cause of ctx if that has ended. If everyone
 // failed it is the failure of the model that was asked for.
-func (m *Model) Open(ctx context.Context, req *llm.Request) (*stream.Stream, error) {
+func (m *Model) Open(ctx context.Context, req *llm.Request) (stream.Source, error) {
 	w := &walk{model: m, req: req, trace: traced(ctx)}
 	var failure error
 	for i, s := range m.steps {
@@ -57,7 +57,7 @@ type walk struct {
 
 // ask takes the request to the backends of one model. Without an answer the
 // error is the most useful one: if all backends rest, why.
-func (w *walk) ask(ctx context.Context, s step) (*stream.Stream, error) {
+func (w *walk) ask(ctx context.Context, s step) (stream.Source, error) {
 	able, err := s.able(w.req)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (w *walk) take(ctx context.Context, s step, able []*backend) (*backend, err
 }
 
 // attempt asks b, of which a slot is taken, and learns from what comes.
-func (w *walk) attempt(ctx context.Context, s step, b *backend) (*stream.Stream, error) {
+func (w *walk) attempt(ctx context.Context, s step, b *backend) (stream.Source, error) {
 	w.attempts++
 	n := w.trace.attempt(b.name)
 	start := s.now()
@@ -156,7 +156,7 @@ func (w *walk) blames(ctx context.Context, s step, b *backend, e *llm.Error) boo
 // lastResort is for when every backend rests; failure is why. One that rests
 // because it failed is tried all the same, as that is better than to fail
 // unasked. One that asked to be left alone is.
-func (w *walk) lastResort(ctx context.Context, failure error) (*stream.Stream, error) {
+func (w *walk) lastResort(ctx context.Context, failure error) (stream.Source, error) {
 	for i, s := range w.model.steps {
 		able, _ := s.able(w.req)
 		b, _ := s.soonest(able, true)

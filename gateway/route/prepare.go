@@ -13,7 +13,7 @@ import (
 func (b *backend) able(req *llm.Request) error {
 	traits := b.adapter.Traits()
 	for _, need := range req.Needs {
-		if b.drops(need) || traits.CanDo(need.Field) {
+		if b.drops(need) || traits.CanDo(need.Field) || need.Field == "n" { // see choices
 			continue
 		}
 		if traits.Messages || req.Kind == llm.Completion || b.noTools || !offersTools(need) {

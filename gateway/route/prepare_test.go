@@ -33,7 +33,7 @@ func TestWhatABackendCannotDoIsRefused(t *testing.T) {
 		}
 	}
 	f("tools", "tools", "", "", "")
-	f("n", "n", "", "unsupported_parameter", "'n' is not supported with this model.")
+	f("n", "n", "", "", "") // it is asked several times
 	f("logit_bias", "logit_bias", "", "unsupported_parameter", "'logit_bias' is not supported with this model.")
 	f("image_url", "messages[1].content[0].type", "", "unsupported_value", "'image_url' is not supported with this model.")
 	f("response_format", "response_format", `{"type":"json_object"}`, "unsupported_parameter",

@@ -103,7 +103,7 @@ type fakeModel struct {
 
 func (m *fakeModel) Name() string { return m.name }
 
-func (m *fakeModel) Open(ctx context.Context, req *llm.Request) (*stream.Stream, error) {
+func (m *fakeModel) Open(ctx context.Context, req *llm.Request) (stream.Source, error) {
 	return stream.Open(ctx, m.up, plain{}, req)
 }
 
@@ -118,7 +118,7 @@ type panicModel struct{}
 
 func (panicModel) Name() string { return "panic" }
 
-func (panicModel) Open(context.Context, *llm.Request) (*stream.Stream, error) {
+func (panicModel) Open(context.Context, *llm.Request) (stream.Source, error) {
 	panic("no such thing")
 }
 

@@ -34,7 +34,7 @@ type Model interface {
 	Name() string
 	// Open starts the answer to req and returns with its first event. ctx ends
 	// it at any time, also after Open has returned.
-	Open(ctx context.Context, req *llm.Request) (*stream.Stream, error)
+	Open(ctx context.Context, req *llm.Request) (stream.Source, error)
 	// Count returns how many tokens prompt is, and how many prompt and answer may
 	// have together.
 	Count(ctx context.Context, prompt string) (tokens, context int, err error)

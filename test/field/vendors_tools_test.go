@@ -37,12 +37,6 @@ func TestBC051AnthropicNoArguments(t *testing.T) {
 	})
 }
 
-// BC-058: n was dropped, and the client got one choice of two.
-func TestBC058OllamaChoices(t *testing.T) {
-	base := harness.Gateway(t, harness.Case{Adapter: "ollama"}.Config(harness.Script(t, ollama("Hi")+ollamaEnd("stop")).URL))
-	harness.Chat(t, base, `"n":2`).Want(t, 400, "unsupported_parameter", "n")
-}
-
 // BC-041, BC-060, BC-062: what a client sets, or leaves out, reaches Ollama so.
 func TestBC062OllamaOptions(t *testing.T) {
 	ask := record(t, "ollama", ollama("ok")+ollamaEnd("stop"))
