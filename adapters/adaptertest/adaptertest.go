@@ -41,8 +41,17 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files of adapters")
 
+// Form is how the cases of a protocol that nobody can read are written down.
+type Form struct {
+	Answer func(t *testing.T, text []byte) []byte // the bytes that NAME.stream stands for; nil: itself
+	Body   func(t *testing.T, body []byte) string // a call's body for NAME.call.txt; nil: itself
+}
+
 // Run tests a with the cases in dir.
-func Run(t *testing.T, a adapters.Adapter, dir string) {
+func Run(t *testing.T, a adapters.Adapter, dir string) { RunForm(t, a, dir, Form{}) }
+
+// RunForm is Run for cases that are written down in some form.
+func RunForm(t *testing.T, a adapters.Adapter, dir string, form Form) {
 	streams, err := filepath.Glob(filepath.Join(dir, "*.stream"))
 	if err != nil || len(streams) == 0 {
 		t.Fatalf("no *.stream in %s (%v)", dir, err)
@@ -50,7 +59,7 @@ func Run(t *testing.T, a adapters.Adapter, dir string) {
 	for _, path := range streams {
 		base := strings.TrimSuffix(path, ".stream")
 		t.Run(filepath.Base(base), func(t *testing.T) {
-			c := load(t, a, base)
+			c := load(t, a, base, form)
 			c.call(t)
 			c.replay(t)
 			c.breakOff(t)
@@ -61,6 +70,7 @@ func Run(t *testing.T, a adapters.Adapter, dir string) {
 // testCase is one recorded answer.
 type testCase struct {
 	adapter adapters.Adapter
+	form    Form
 	req     *llm.Request
 	created []byte
 	answer  []byte
@@ -70,9 +80,9 @@ type testCase struct {
 	calls   string // path of the golden call
 }
 
-func load(t *testing.T, a adapters.Adapter, base string) *testCase {
+func load(t *testing.T, a adapters.Adapter, base string, form Form) *testCase {
 	t.Helper()
-	c := &testCase{adapter: a, base: base, calls: base + ".call.txt", kind: a.Traits().Framing}
+	c := &testCase{adapter: a, form: form, base: base, calls: base + ".call.txt", kind: a.Traits().Framing}
 	request := base + ".request.json"
 	if _, err := os.Stat(request); errors.Is(err, os.ErrNotExist) {
 		request = filepath.Join(filepath.Dir(base), "request.json")
@@ -85,6 +95,9 @@ func load(t *testing.T, a adapters.Adapter, base string) *testCase {
 	c.req = parseRequest(t, body, a.Traits())
 	if c.answer, err = os.ReadFile(base + ".stream"); err != nil {
 		t.Fatal(err)
+	}
+	if form.Answer != nil {
+		c.answer = form.Answer(t, c.answer)
 	}
 	if _, ok := a.Decoder(c.req).(adapters.Follower); ok {
 		if c.created, err = os.ReadFile(filepath.Join(filepath.Dir(base), "created.json")); err != nil {
@@ -109,13 +122,16 @@ func (c *testCase) call(t *testing.T) {
 		if err != nil {
 			t.Fatalf("request: %v", err)
 		}
-		text := call.Method + " " + call.Path + "\n" + string(call.Body) + "\n"
-		if i > 0 && text != got {
-			t.Fatalf("the same request makes different calls:\n%s\n%s", got, text)
+		head, body := call.Method+" "+call.Path+"\n", string(call.Body)
+		if i > 0 && head+body != got {
+			t.Fatalf("the same request makes different calls:\n%s\n%s", got, head+body)
 		}
-		got = text
+		got = head + body
+		if i == 9 && c.form.Body != nil {
+			got = head + c.form.Body(t, call.Body)
+		}
 	}
-	golden(t, c.calls, got)
+	golden(t, c.calls, got+"\n")
 }
 
 // replay plays the answer in every way that a network may bring it.
@@ -201,6 +217,9 @@ func (c *testCase) play(body *answer) *outcome {
 	if c.kind == frame.WS && body.end == nil {
 		body.data = slices.Concat(body.data, []byte(wstest.Close(1000, "")))
 	}
+	if c.kind == frame.GRPC {
+		body.trailer = http.Header{"Grpc-Status": {"0"}}
+	}
 	up := &stream.Upstream{URL: "http://backend.test", Client: &http.Client{Transport: body}, Log: slog.New(slog.DiscardHandler)}
 	o := &outcome{}
 	s, err := stream.Open(context.Background(), up, c.adapter, c.req)
@@ -232,6 +251,7 @@ type answer struct {
 	pos     int
 	cut     func(n int) int
 	end     error
+	trailer http.Header
 	given   bool
 }
 
@@ -249,7 +269,7 @@ func (a *answer) RoundTrip(req *http.Request) (*http.Response, error) {
 	default:
 		a.given = true
 	}
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(body)}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Trailer: a.trailer, Body: io.NopCloser(body)}, nil
 }
 
 // Read implements io.Reader.

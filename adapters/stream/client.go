@@ -51,7 +51,6 @@ func NewClient(o ClientOptions) (*http.Client, error) {
 	if o.HTTP2 {
 		t.Protocols.SetHTTP2(true)
 		t.Protocols.SetUnencryptedHTTP2(true)
-		t.Proxy = notPlainly(proxy)
 		// A connection whose other end is gone must not take calls for ever. gRPC
 		// servers take pings more often than every five minutes for an attack.
 		t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 6 * time.Minute, PingTimeout: 15 * time.Second}
@@ -62,7 +61,23 @@ func NewClient(o ClientOptions) (*http.Client, error) {
 			return dialer.DialContext(ctx, "unix", socket)
 		}
 	}
+	if o.HTTP2 && !reaches(t.Proxy, o.URL) {
+		return nil, errPlainProxy
+	}
 	return &http.Client{Transport: t}, nil
+}
+
+// errPlainProxy says why: net/http would speak HTTP/2 to the proxy itself.
+var errPlainProxy = errors.New("proxy: gRPC without TLS cannot go through an HTTP proxy (valid: none, or a URL such as socks5://proxy:1080)")
+
+// reaches reports whether HTTP/2 gets through the proxy that there is for backend.
+func reaches(proxy func(*http.Request) (*url.URL, error), backend string) bool {
+	req, err := http.NewRequest(http.MethodPost, backend, nil)
+	if proxy == nil || err != nil || req.URL.Scheme != "http" {
+		return true
+	}
+	u, err := proxy(req)
+	return err != nil || u == nil || strings.HasPrefix(u.Scheme, "socks5")
 }
 
 // proxyFor returns the rule that setting stands for.
@@ -78,23 +93,6 @@ func proxyFor(setting string) (func(*http.Request) (*url.URL, error), error) {
 		return nil, fmt.Errorf("proxy: not a URL with a host (valid: none, or a URL such as http://proxy:3128)")
 	}
 	return direct(http.ProxyURL(proxy)), nil
-}
-
-// errPlainProxy is for the log: net/http would speak HTTP/2 to the proxy itself.
-var errPlainProxy = errors.New("HTTP/2 without TLS cannot go through an HTTP proxy (set proxy: none, or a socks5 one)")
-
-// notPlainly refuses proxies that cannot carry HTTP/2 without TLS.
-func notPlainly(proxy func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
-	if proxy == nil {
-		return nil
-	}
-	return func(r *http.Request) (*url.URL, error) {
-		u, err := proxy(r)
-		if err == nil && u != nil && r.URL.Scheme == "http" && !strings.HasPrefix(u.Scheme, "socks5") {
-			return nil, errPlainProxy
-		}
-		return u, err
-	}
 }
 
 // direct keeps requests to this machine out of a proxy.

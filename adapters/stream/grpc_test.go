@@ -300,22 +300,7 @@ func TestGRPCCancelBeforeHeaders(t *testing.T) {
 func TestGRPCThroughProxies(t *testing.T) {
 	f := func(proxy, url string, refused bool) {
 		t.Helper()
-		client, err := NewClient(ClientOptions{Proxy: proxy, HTTP2: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		req, err := http.NewRequest("POST", url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rule := client.Transport.(*http.Transport).Proxy
-		if proxy == "none" {
-			if rule != nil {
-				t.Error("none is a proxy")
-			}
-			return
-		}
-		if _, err := rule(req); errors.Is(err, errPlainProxy) != refused {
+		if _, err := NewClient(ClientOptions{Proxy: proxy, URL: url, HTTP2: true}); errors.Is(err, errPlainProxy) != refused {
 			t.Errorf("%s through %s: %v", url, proxy, err)
 		}
 	}
@@ -324,4 +309,5 @@ func TestGRPCThroughProxies(t *testing.T) {
 	f("http://p:3128", "https://10.0.0.5:8001", false)
 	f("socks5://p:1080", "http://10.0.0.5:8001", false)
 	f("none", "http://10.0.0.5:8001", false)
+	f("http://p:3128", "unix:/run/s", false)
 }
