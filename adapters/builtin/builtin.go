@@ -16,6 +16,7 @@ import (
 	"dragoman/adapters/fastchat"
 	"dragoman/adapters/gemini"
 	"dragoman/adapters/llamacpp"
+	"dragoman/adapters/miigrpc"
 	"dragoman/adapters/native"
 	"dragoman/adapters/ollama"
 	"dragoman/adapters/openai"
@@ -23,6 +24,7 @@ import (
 	"dragoman/adapters/replicate"
 	"dragoman/adapters/text"
 	"dragoman/adapters/torchchat"
+	"dragoman/adapters/triton"
 )
 
 // All returns the adapters by the names that configurations use. The map is the
@@ -36,6 +38,7 @@ func All() map[string]adapters.Adapter {
 		"fastchat":  fastchat.Adapter{},
 		"gemini":    gemini.Adapter{},
 		"llamacpp":  llamacpp.Adapter{},
+		"mii-grpc":  miigrpc.Adapter{},
 		"mistral":   openai.Mistral{},
 		"native":    native.Adapter{},
 		"ollama":    ollama.Adapter{},
@@ -45,6 +48,9 @@ func All() map[string]adapters.Adapter {
 	for _, files := range []fs.ReadDirFS{text.Files, torchchat.Files, raw.Files} {
 		addDeclared(all, files)
 	}
+	all["triton-grpc"] = triton.New(all["triton"], false)
+	all["triton-llmapi-grpc"] = triton.New(all["triton-llmapi"], true)
+	all["triton-trtllm-grpc"] = triton.New(all["triton-trtllm"], true)
 	return all
 }
 

@@ -12,8 +12,8 @@ import (
 func TestAll(t *testing.T) {
 	all := All()
 	names := slices.Sorted(maps.Keys(all))
-	if got, want := strings.Join(names, " "), "anthropic azure bedrock bentoml cog cohere fastchat gemini kobold lightllm llamacpp lmdeploy mii mistral native ollama "+
-		"openai openllm raw raw-lines raw-ndjson raw-sse replicate sglang textgen tgi torchchat torchchat-json torchchat-raw triton triton-llmapi triton-trtllm vllm"; got != want {
+	if got, want := strings.Join(names, " "), "anthropic azure bedrock bentoml cog cohere fastchat gemini kobold lightllm llamacpp lmdeploy mii mii-grpc mistral native oip ollama "+
+		"openai openllm raw raw-lines raw-ndjson raw-sse replicate sglang textgen tgi torchchat torchchat-json torchchat-raw triton triton-grpc triton-llmapi triton-llmapi-grpc triton-trtllm triton-trtllm-grpc vllm"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for name, a := range all {

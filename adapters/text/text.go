@@ -6,6 +6,7 @@
 //   - sglang, lmdeploy, lightllm: their own routes
 //   - triton, triton-trtllm, triton-llmapi: NVIDIA Triton with vLLM, with
 //     TensorRT-LLM's ensemble or bls models, and with its LLM API
+//   - oip: servers with the generate extension of the Open Inference Protocol
 //   - kobold: KoboldCpp and servers with its route
 //   - mii: DeepSpeed-MII's REST server
 //   - cog: Cog containers
