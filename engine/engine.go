@@ -18,12 +18,10 @@ import (
 // builtin names the model that comes with the program.
 const builtin = "builtin:stories"
 
-// Bounds of the work in one step. A batch of 512 keeps the processor busy; a
-// chunk of 128 keeps the pause short that a new prompt makes for running answers.
+// Bounds of the work in one step. A batch of 512 keeps any processor busy.
 const (
-	maxParallel  = 256 // llama.cpp's own limit
-	batchTokens  = 512
-	promptTokens = 128
+	maxParallel = 256 // llama.cpp's own limit
+	batchTokens = 512
 )
 
 // engine is a loaded model and those who serve it.
@@ -59,7 +57,7 @@ func open(ctx context.Context, o options) (*engine, error) {
 	}
 	s := sched.New(m, sched.Options{
 		Context: m.Context(), Parallel: o.llama.Parallel, Queue: o.queue,
-		Batch: max(batchTokens, o.llama.Parallel), Chunk: promptTokens,
+		Batch: max(batchTokens, o.llama.Parallel),
 	})
 	bos, add := m.BOS()
 	return &engine{

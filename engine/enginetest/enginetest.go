@@ -30,7 +30,7 @@ type Options struct {
 func New(t testing.TB, m *fakellama.Model, o Options) *httptest.Server {
 	t.Helper()
 	o = o.withDefaults()
-	s := sched.New(m, sched.Options{Context: o.Context, Parallel: o.Parallel, Queue: o.Queue, Batch: 64 + o.Parallel, Chunk: 16})
+	s := sched.New(m, sched.Options{Context: o.Context, Parallel: o.Parallel, Queue: o.Queue, Batch: 64 + o.Parallel})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

@@ -43,13 +43,14 @@ type Item struct {
 	Logits bool // Logits will be asked for
 }
 
-// Options bound what a Scheduler does. All must be positive.
+// Options bound what a Scheduler does. All numbers must be positive.
 type Options struct {
 	Context  int // tokens that one request may have, prompt and answer together
 	Parallel int // requests that run at once
 	Batch    int // tokens in one batch; at least Parallel
-	Chunk    int // prompt tokens read in one step while answers are running
 	Queue    int // requests that may wait
+
+	Now func() time.Time // the clock by which steps are measured; nil: time.Now
 }
 
 // ErrQueueFull is returned when as many requests wait as may.
@@ -87,6 +88,7 @@ type Scheduler struct {
 	copied  bool      // in this step the model copied a sequence
 	readers []*Stream // whose prompts are being read
 	batch   []Item
+	costs   costs
 	at      []*Stream // whose logits batch[i] gives; nil for the others
 }
 
@@ -96,6 +98,9 @@ func New(m Model, opt Options) *Scheduler {
 		model: m, opt: opt, wake: make(chan struct{}, 1),
 		ends:  make(map[int32]bool),
 		slots: make([]*slot, opt.Parallel),
+	}
+	if s.opt.Now == nil {
+		s.opt.Now = time.Now
 	}
 	for i := range s.slots {
 		s.slots[i] = &slot{seq: i}

@@ -18,20 +18,25 @@ import (
 func start(t *testing.T, m *fakellama.Model, opt sched.Options) *sched.Scheduler {
 	t.Helper()
 	s := sched.New(m, opt)
+	t.Cleanup(run(s))
+	return s
+}
+
+// run starts a scheduler and returns what stops it.
+func run(s *sched.Scheduler) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		s.Run(ctx)
 	}()
-	t.Cleanup(func() {
+	return func() {
 		cancel()
 		<-done
-	})
-	return s
+	}
 }
 
-var small = sched.Options{Context: 100, Parallel: 4, Batch: 32, Chunk: 8, Queue: 100}
+var small = sched.Options{Context: 100, Parallel: 4, Batch: 32, Queue: 100}
 
 func tokens(t *testing.T, text string) []int32 {
 	t.Helper()
@@ -140,7 +145,7 @@ func TestAFailedDecodeEndsItsRequests(t *testing.T) {
 func TestStopping(t *testing.T) {
 	m := &fakellama.Model{Reply: echo}
 	gate := hold(m)
-	s := sched.New(m, sched.Options{Context: 100, Parallel: 1, Batch: 32, Chunk: 8, Queue: 10})
+	s := sched.New(m, sched.Options{Context: 100, Parallel: 1, Batch: 32, Queue: 10})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {

@@ -30,7 +30,7 @@ func (c chats) ask(prompt string, cached int) {
 
 func newChats(t *testing.T, m *fakellama.Model, parallel int) chats {
 	m.Reply = echo
-	return chats{t, start(t, m, sched.Options{Context: 4000, Parallel: parallel, Batch: 64, Chunk: 8, Queue: 100})}
+	return chats{t, start(t, m, sched.Options{Context: 4000, Parallel: parallel, Batch: 64, Queue: 100})}
 }
 
 func TestTheNextTurnReadsOnlyWhatIsNew(t *testing.T) {
@@ -80,7 +80,7 @@ func TestAShortSharedBeginningIsNotCopied(t *testing.T) {
 func TestAPromptOfManyIsReadOnce(t *testing.T) {
 	m := &fakellama.Model{Reply: echo}
 	g := hold(m)
-	s := start(t, m, sched.Options{Context: 1000, Parallel: 4, Batch: 64, Chunk: 64, Queue: 10})
+	s := start(t, m, sched.Options{Context: 1000, Parallel: 4, Batch: 64, Queue: 10})
 	p := strings.Repeat("long ", 40)
 	streams := []*sched.Stream{submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, p+"0")})}
 	<-g.reached
@@ -107,7 +107,7 @@ func TestAPromptOfManyIsReadOnce(t *testing.T) {
 func TestWhoWaitsForAPromptReadsItWhenItsReaderLeaves(t *testing.T) {
 	m := &fakellama.Model{Reply: echo}
 	g := hold(m)
-	s := start(t, m, sched.Options{Context: 1000, Parallel: 2, Batch: 64, Chunk: 64, Queue: 10})
+	s := start(t, m, sched.Options{Context: 1000, Parallel: 2, Batch: 64, Queue: 10})
 	p := strings.Repeat("long ", 40)
 	ctx, cancel := context.WithCancel(t.Context())
 	reader := submit(t, ctx, s, sched.Request{Prompt: tokens(t, p+"0")})
@@ -147,7 +147,7 @@ func TestAFailedDecodeIsForgotten(t *testing.T) {
 func TestSharingNeverMixesAnswers(t *testing.T) {
 	for _, recurrent := range []bool{false, true} {
 		m := &fakellama.Model{Reply: func(p string) string { return fmt.Sprint(len(p), p[len(p)-1:]) }, Recurrent: recurrent}
-		s := start(t, m, sched.Options{Context: 1000, Parallel: 4, Batch: 32, Chunk: 8, Queue: 1000})
+		s := start(t, m, sched.Options{Context: 1000, Parallel: 4, Batch: 32, Queue: 1000})
 		base := strings.Repeat("abcdefgh", 100)
 		var wg sync.WaitGroup
 		for i := range 300 {

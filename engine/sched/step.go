@@ -8,10 +8,12 @@ import (
 // step decodes one batch and hands out what it gives. It reports false when
 // there is nothing to do.
 func (s *Scheduler) step() bool {
-	s.fill()
+	start := s.opt.Now()
+	running, prompts := s.fill()
 	if len(s.batch) == 0 {
 		return false
 	}
+	read := len(s.batch) - running
 	if err := s.model.Decode(s.batch); err != nil {
 		s.fail(fmt.Errorf("decoding %d tokens: %w", len(s.batch), err))
 		return true
@@ -21,12 +23,15 @@ func (s *Scheduler) step() bool {
 			s.sample(i, st)
 		}
 	}
+	if !s.copied { // which takes its time too
+		s.costs.learn(running, prompts, read, s.opt.Now().Sub(start).Seconds())
+	}
 	return true
 }
 
 // fill makes the next batch: a token for every running answer, then prompts,
-// in equal shares.
-func (s *Scheduler) fill() {
+// in equal shares. It returns how many answers and prompts the batch has part in.
+func (s *Scheduler) fill() (running, prompts int) {
 	s.batch, s.at, s.readers = s.batch[:0], s.at[:0], s.readers[:0]
 	// Whoever is first may get the whole of a small rest, so all take turns.
 	s.first++
@@ -39,10 +44,9 @@ func (s *Scheduler) fill() {
 			s.readers = append(s.readers, st)
 		}
 	}
-	budget := s.opt.Batch - len(s.batch)
-	if len(s.batch) > 0 {
-		budget = min(budget, s.opt.Chunk)
-	}
+	running = len(s.batch)
+	budget := s.costs.budget(running, len(s.readers), s.opt.Batch-running)
+	prompts = min(budget, len(s.readers))
 	for i, st := range s.readers {
 		left := st.req.Prompt[len(st.slot.held):]
 		others := len(s.readers) - i
@@ -52,6 +56,7 @@ func (s *Scheduler) fill() {
 		}
 		budget -= n
 	}
+	return running, prompts
 }
 
 // add puts the next token of st into the batch. Logits are wanted after all

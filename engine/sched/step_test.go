@@ -50,7 +50,7 @@ func count(batch []sched.Item) map[int]int {
 func TestCancelFreesThePlaceWithinOneStep(t *testing.T) {
 	m := &fakellama.Model{Reply: func(p string) string { return strings.Repeat(p, 50) }}
 	g := hold(m)
-	s := start(t, m, sched.Options{Context: 100, Parallel: 1, Batch: 32, Chunk: 8, Queue: 10})
+	s := start(t, m, sched.Options{Context: 100, Parallel: 1, Batch: 32, Queue: 10})
 	ctx, cancel := context.WithCancel(t.Context())
 	a := submit(t, ctx, s, sched.Request{Prompt: tokens(t, "a")})
 	<-g.reached // the prompt
@@ -73,7 +73,7 @@ func TestCancelFreesThePlaceWithinOneStep(t *testing.T) {
 func TestCancelBeforeTheFirstToken(t *testing.T) {
 	m := &fakellama.Model{Reply: echo}
 	g := hold(m)
-	s := start(t, m, sched.Options{Context: 1000, Parallel: 1, Batch: 32, Chunk: 8, Queue: 10})
+	s := start(t, m, sched.Options{Context: 1000, Parallel: 1, Batch: 32, Queue: 10})
 	ctx, cancel := context.WithCancel(t.Context())
 	long := submit(t, ctx, s, sched.Request{Prompt: tokens(t, strings.Repeat("a", 500))})
 	<-g.reached
@@ -97,7 +97,7 @@ func TestCancelBeforeTheFirstToken(t *testing.T) {
 func TestQueueIsBounded(t *testing.T) {
 	m := &fakellama.Model{Reply: echo}
 	g := hold(m)
-	s := start(t, m, sched.Options{Context: 100, Parallel: 1, Batch: 32, Chunk: 8, Queue: 2})
+	s := start(t, m, sched.Options{Context: 100, Parallel: 1, Batch: 32, Queue: 2})
 	req := sched.Request{Prompt: tokens(t, "a")}
 	running := submit(t, t.Context(), s, req)
 	<-g.reached
@@ -120,27 +120,10 @@ func TestQueueIsBounded(t *testing.T) {
 	}
 }
 
-func TestALongPromptDoesNotHoldUpRunningAnswers(t *testing.T) {
-	m := &fakellama.Model{Reply: func(p string) string { return strings.Repeat(p[:1], 200) }}
-	g := hold(m)
-	s := start(t, m, sched.Options{Context: 1000, Parallel: 2, Batch: 32, Chunk: 8, Queue: 10})
-	submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, "a")})
-	<-g.reached
-	g.step()
-	submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, strings.Repeat("b", 20))})
-	for i, want := range []int{8, 8, 4, 1} {
-		n := count(g.step())
-		if n[0] != 1 || n[1] != want {
-			t.Errorf("step %d: %d tokens of the running answer and %d of the new one, want 1 and %d", i, n[0], n[1], want)
-		}
-	}
-	g.open()
-}
-
 func TestPromptsShareAStep(t *testing.T) {
 	m := &fakellama.Model{Reply: echo}
 	g := hold(m)
-	s := start(t, m, sched.Options{Context: 1000, Parallel: 4, Batch: 30, Chunk: 8, Queue: 10})
+	s := start(t, m, sched.Options{Context: 1000, Parallel: 4, Batch: 30, Queue: 10})
 	submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, "x"), MaxTokens: 1})
 	<-g.reached // holds the model until all three are in
 	for _, p := range []string{strings.Repeat("a", 100), strings.Repeat("b", 100), "ccc"} {

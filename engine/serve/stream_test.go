@@ -94,7 +94,7 @@ func (s spy) Submit(ctx context.Context, req sched.Request) (*sched.Stream, erro
 func TestClosingTheConnectionCancels(t *testing.T) {
 	m := &fakellama.Model{}
 	// This scheduler does not run: nothing but the cancel can end the request.
-	s := spy{sched.New(m, sched.Options{Context: 10, Parallel: 1, Batch: 4, Chunk: 4, Queue: 1}), make(chan context.Context)}
+	s := spy{sched.New(m, sched.Options{Context: 10, Parallel: 1, Batch: 4, Queue: 1}), make(chan context.Context)}
 	srv := httptest.NewServer(serve.New(m, s, enginetest.Props(enginetest.Options{})))
 	defer srv.Close()
 	ctx, cancel := context.WithCancel(t.Context())

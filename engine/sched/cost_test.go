@@ -1,0 +1,171 @@
+package sched_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"dragoman/engine/fakellama"
+	"dragoman/engine/sched"
+)
+
+// machine is a model whose steps take as long as a function says, by a clock of
+// its own.
+type machine struct {
+	fakellama.Model
+	cost  func(running, read int) time.Duration
+	now   time.Time
+	steps []step
+}
+
+type step struct {
+	running, read int // answers that it continues, prompt tokens that it reads
+	took, plain   time.Duration
+}
+
+// newMachine starts one. Prompts are letters, answers are of signs.
+func newMachine(t *testing.T, answer int, cost func(running, read int) time.Duration) (*machine, *sched.Scheduler) {
+	m := &machine{cost: cost, now: time.Unix(0, 0)}
+	m.Reply = func(string) string { return strings.Repeat(".", answer) }
+	m.OnDecode = func(batch []sched.Item) error {
+		var st step
+		for _, it := range batch {
+			if it.Token == '.' {
+				st.running++
+			} else {
+				st.read++
+			}
+		}
+		st.took, st.plain = cost(st.running, st.read), cost(st.running, 0)
+		m.now = m.now.Add(st.took)
+		m.steps = append(m.steps, st)
+		return nil
+	}
+	s := sched.New(m, sched.Options{Context: 10000, Parallel: 16, Batch: 512, Queue: 100, Now: func() time.Time { return m.now }})
+	return m, s
+}
+
+// run submits prompts and lets the scheduler work until it has answered them.
+// A second round of prompts comes when the first ones are being answered.
+func (m *machine) run(t *testing.T, s *sched.Scheduler, first, second []string) {
+	t.Helper()
+	var streams []*sched.Stream
+	for _, p := range first {
+		streams = append(streams, submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, p)}))
+	}
+	inner, n := m.OnDecode, 0
+	m.OnDecode = func(batch []sched.Item) error {
+		if n++; n == 100 {
+			for _, p := range second {
+				streams = append(streams, submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, p)}))
+			}
+		}
+		return inner(batch)
+	}
+	defer run(s)()
+	for i := 0; i < len(first)+len(second); i++ {
+		if _, r := read(streams[i]); r.Err != nil {
+			t.Errorf("request %d: %+v", i, *r)
+		}
+	}
+}
+
+const ms = float64(time.Millisecond)
+
+// linear is a machine on which a step takes so many milliseconds, and each
+// token so many more.
+func linear(step, token float64) func(running, read int) time.Duration {
+	return func(running, read int) time.Duration {
+		return time.Duration(ms * (step + token*float64(running+read)))
+	}
+}
+
+func TestALongPromptHoldsUpNoAnswer(t *testing.T) {
+	f := func(name string, most float64, cost func(running, read int) time.Duration) {
+		t.Helper()
+		m, s := newMachine(t, 9000, cost)
+		m.run(t, s, []string{strings.Repeat("hello ", 10)}, []string{strings.Repeat("x", 4000)})
+		var longest float64
+		var reading, alone time.Duration
+		for _, st := range m.steps {
+			if st.running > 0 && st.read > 0 {
+				longest = max(longest, float64(st.took)/float64(st.plain))
+				reading += st.took
+			}
+		}
+		for left := 4000; left > 0; left -= 512 {
+			alone += cost(0, min(left, 512))
+		}
+		if longest == 0 || longest >= most || reading > 10*alone {
+			t.Errorf("%s: a step takes %.2f times as long, want less than %.2f; reading takes %v, alone %v", name, longest, most, reading, alone)
+		}
+	}
+	f("tokens are free", 2, linear(10, 0.01))
+	f("tokens are cheap", 2, linear(10, 0.2))
+	f("tokens are dear", 2, linear(10, 5))
+	f("tokens are all that costs", 2, linear(4, 10))
+	// As llama.cpp does it for sequences with memories of their own: a second
+	// pass for all but the first token of the prompt.
+	f("in two passes", 2.5, func(running, read int) time.Duration {
+		passes := 1
+		if running > 0 && read > 1 {
+			passes = 2
+		}
+		return time.Duration(ms * (10*float64(passes) + 0.3*float64(running+read)))
+	})
+}
+
+// When all becomes slower, and quicker again, the share of reading stays.
+func TestCostsThatChange(t *testing.T) {
+	n := 0
+	m, s := newMachine(t, 9000, func(running, read int) time.Duration {
+		n++
+		slow := 1.0
+		if n/2%600 > 300 { // called twice for a step
+			slow = 5
+		}
+		return time.Duration(float64(linear(10, 1)(running, read)) * slow)
+	})
+	m.run(t, s, []string{"hi"}, []string{strings.Repeat("x", 4000)})
+	over, mixed := 0, 0
+	for _, st := range m.steps {
+		if st.running > 0 && st.read > 0 {
+			mixed++
+			if st.took >= 2*st.plain {
+				over++
+			}
+		}
+	}
+	if mixed < 100 || over > mixed/20 {
+		t.Errorf("%d of %d steps took twice as long as without reading", over, mixed)
+	}
+}
+
+func TestManyPromptsGetMoreOfTheTime(t *testing.T) {
+	m, s := newMachine(t, 3000, linear(5, 5))
+	var crowd []string
+	for i := range 15 {
+		crowd = append(crowd, strings.Repeat(string(rune('a'+i)), 40))
+	}
+	m.run(t, s, []string{"hi"}, crowd)
+	var reading time.Duration
+	for _, st := range m.steps {
+		if st.running > 0 && st.read > 0 {
+			reading += st.took
+		}
+	}
+	if alone := linear(5, 5)(0, 600); reading > 2*alone {
+		t.Errorf("15 prompts beside one answer took %v, want less than twice the %v that they take alone", reading, alone)
+	}
+}
+
+// A step that only reads is short enough for others to come in between.
+func TestReadingAloneGoesInSteps(t *testing.T) {
+	m, s := newMachine(t, 1, linear(50, 10))
+	m.run(t, s, []string{strings.Repeat("x", 2000)}, nil)
+	for i, st := range m.steps {
+		if i > 3 && st.took > 400*time.Millisecond {
+			t.Errorf("step %d reads %d tokens in %v", i, st.read, st.took)
+		}
+	}
+}
