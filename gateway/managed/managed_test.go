@@ -66,10 +66,14 @@ func play(args []string) {
 		os.Exit(1)
 	}
 	go answer(ln)
+	gpu := ""
+	if flag("-model") == "on a GPU" {
+		gpu = "Vulkan0 (Some GPU)"
+	}
 	if network == "tcp" {
-		fmt.Printf(`{"address":%q,"pid":%d}`+"\n", ln.Addr(), os.Getpid())
+		fmt.Printf(`{"address":%q,"pid":%d,"gpu":%q}`+"\n", ln.Addr(), os.Getpid(), gpu)
 	} else {
-		fmt.Printf(`{"address":%q,"pid":%d}`+"\n", "unix:"+addr, os.Getpid())
+		fmt.Printf(`{"address":%q,"pid":%d,"gpu":%q}`+"\n", "unix:"+addr, os.Getpid(), gpu)
 	}
 	if flag("-model") == "deaf" {
 		stay()
@@ -239,6 +243,37 @@ func TestRestartAfterACrash(t *testing.T) {
 	if e.failures != 1 {
 		t.Errorf("counted %d failures", e.failures)
 	}
+}
+
+func TestCrashesOnAGPUAreBlamedOnIt(t *testing.T) {
+	f := func(kind string, blamed bool) {
+		t.Helper()
+		e := start(t, kind, nil)
+		e.delay = func(failures int) time.Duration {
+			if failures == suspicious {
+				return time.Hour
+			}
+			return 0
+		}
+		for range suspicious {
+			address, release := acquire(t, e)
+			release()
+			p := e.now()
+			talk(t, address, "die")
+			<-p.ended
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		if !blamed {
+			cancel() // it would wait for the next start
+		}
+		defer cancel()
+		_, _, err := e.Acquire(ctx)
+		if got := fmt.Sprint(err); strings.Contains(got, "3 times in a row while it computed on Vulkan0 (Some GPU) (device: cpu leaves that alone)") != blamed {
+			t.Errorf("%s: got %q", kind, got)
+		}
+	}
+	f("on a GPU", true)
+	f("good", false)
 }
 
 func TestAFailedStartIsRememberedForAWhile(t *testing.T) {

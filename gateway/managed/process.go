@@ -22,7 +22,8 @@ type process struct {
 
 	started chan struct{} // closed when address or err is set
 	address string
-	err     error // why it did not start
+	gpu     string // what it computes on beside the processor, in its words
+	err     error  // why it did not start
 
 	ended chan struct{} // closed when nothing of it is left
 
@@ -168,10 +169,11 @@ func (p *process) readAddress() (string, error) {
 	default:
 		return "", err
 	}
-	var ready struct{ Address string }
+	var ready struct{ Address, GPU string }
 	if err := json.Unmarshal(line, &ready); err != nil || ready.Address == "" {
 		return "", fmt.Errorf("its first line says %.80q, which is not where it listens", line)
 	}
+	p.gpu = ready.GPU
 	return ready.Address, nil
 }
 

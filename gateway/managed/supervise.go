@@ -1,9 +1,15 @@
 package managed
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // goodRun is how long an engine must have run for its crash to count as the first.
 const goodRun = time.Minute
+
+// suspicious is how many crashes in a row make the GPU suspect.
+const suspicious = 3
 
 // supervise runs p to its end: after the end of the process before it, and
 // after a wait if that one failed.
@@ -57,6 +63,11 @@ func (e *Engine) ended(p *process, err error, ran time.Duration) {
 	}
 	e.failures++
 	e.failed = p.err
+	if p.err == nil && p.gpu != "" && e.failures >= suspicious {
+		err = fmt.Errorf("the engine for %s ended %d times in a row while it computed on %s (device: cpu leaves that alone): %w",
+			e.opt.Model, e.failures, p.gpu, err)
+		e.failed = err // for those who ask before the next start
+	}
 	wait := e.delay(e.failures)
 	e.retry = time.Now().Add(wait)
 	e.opt.Log.Error("engine ended", "error", err, "failures", e.failures, "wait", wait)
