@@ -31,6 +31,10 @@ test: build ## all tests, with the real engine and the Go clients
 	DRAGOMAN_LLAMA_LIB=$(CURDIR)/$(LIBS) go test -tags llama ./...
 	cd test/sdk && go test ./...
 
+vulkan: ## the engine on Vulkan: a GPU, or the processor by Mesa's llvmpipe
+	engine/lib/install.sh bin/lib-vulkan vulkan
+	DRAGOMAN_LLAMA_LIB=$(CURDIR)/bin/lib-vulkan go test -tags llama,vulkan -run Vulkan ./engine
+
 race: ## the tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race -short ./adapters/... ./gateway/... ./engine/sched/... ./engine/serve/... ./test/...
 
@@ -53,13 +57,23 @@ bench: ## nanoseconds and allocations of the hot path
 figures: ## latency and chunks per second of the whole gateway
 	go test -run '^$$' -bench . -benchtime 3s ./test/bench
 
+bench-engine: build-engine ## the bundled engine against llama-server, in one table (builds that one first: half an hour)
+	test/real/setup.sh llamacpp smollm2
+	go run ./test/bench/engine $(BENCH)
+
+bench-gpu: DEVICE := $(or $(DEVICE),vulkan)
+bench-gpu: build-engine ## check the engine on a GPU (DEVICE=vulkan, cuda, metal) and compare it with the processor
+	test/real/setup.sh smollm2
+	bin/dragoman-engine -check -device $(DEVICE)
+	go run ./test/bench/engine -gpu $(DEVICE) $(BENCH)
+
 stories: ## train the built-in model anew (Debian, about an hour)
 	engine/stories/train/run.sh
 
 lint: ## gofumpt, go vet, staticcheck
 	@test -z "$$($(TOOL) gofumpt -l adapters engine gateway test)" || { $(TOOL) gofumpt -l adapters engine gateway test; echo 'run make fmt'; exit 1; }
-	go vet -tags 'llama clients real templates' ./...
-	$(TOOL) staticcheck -tags llama,clients,real,templates ./...
+	go vet -tags 'llama vulkan clients real templates' ./...
+	$(TOOL) staticcheck -tags llama,vulkan,clients,real,templates ./...
 
 fmt: ## format the Go code
 	$(TOOL) gofumpt -w adapters engine gateway test
@@ -74,4 +88,4 @@ cross: ## vet and build for macOS and Windows
 clean: ## remove what was built
 	rm -rf bin
 
-.PHONY: help run build build-gateway build-engine libs test race clients real templates fuzz bench stories lint fmt cross clean
+.PHONY: help run build build-gateway build-engine libs test race clients real templates fuzz bench figures bench-engine bench-gpu vulkan stories lint fmt cross clean

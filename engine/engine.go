@@ -66,7 +66,7 @@ func open(ctx context.Context, o options) (*engine, error) {
 			Model: name, Context: m.Context(), TrainContext: m.TrainedContext(),
 			ChatTemplate: m.ChatTemplate(), BOSToken: m.Text(bos), EOSToken: m.Text(m.EOS()),
 			AddBOS: add, BOS: bos, SpecialTokens: m.SpecialTexts(),
-			Parallel: o.llama.Parallel, Llama: version,
+			Parallel: o.llama.Parallel, Llama: version, GPU: m.GPU(),
 		}),
 	}, nil
 }

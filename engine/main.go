@@ -169,6 +169,7 @@ type ready struct {
 	Model   string `json:"model"`
 	Context int    `json:"n_ctx"`
 	PID     int    `json:"pid"`
+	GPU     string `json:"gpu,omitempty"`
 }
 
 // serve prints the ready line and answers requests until ctx ends; then it
@@ -184,7 +185,7 @@ func (e *engine) serve(ctx context.Context, ln net.Listener, out io.Writer) erro
 	srv := &http.Server{Handler: e.handler, ReadHeaderTimeout: 10 * time.Second}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(ln) }()
-	line, err := json.Marshal(ready{Address: address(ln), Model: e.name, Context: e.context, PID: os.Getpid()})
+	line, err := json.Marshal(ready{Address: address(ln), Model: e.name, Context: e.context, PID: os.Getpid(), GPU: e.model.GPU()})
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ type process struct {
 	stdin  io.Closer
 	wait   func() error
 	ready  ready
+	stderr *bytes.Buffer // to be read after its end
 }
 
 func libDir() string {
@@ -50,7 +51,7 @@ func start(t testing.TB, args ...string) *process {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p := &process{stdin: stdin, wait: sync.OnceValue(cmd.Wait), url: "http://engine"}
+	p := &process{stdin: stdin, wait: sync.OnceValue(cmd.Wait), url: "http://engine", stderr: &stderr}
 	t.Cleanup(func() {
 		stdin.Close()
 		p.wait()

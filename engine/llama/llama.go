@@ -32,7 +32,7 @@ type Options struct {
 	Threads  int    // 0: chosen by DefaultThreads
 
 	Device    string // where to compute, one of Devices
-	GPULayers int    // layers to put on a GPU, if Device has one; -1 is all
+	GPULayers int    // layers to put on a GPU, if Device has one; -1 is as many as it has room for
 
 	CacheK, CacheV string // types of the sequences' memory, from gguf.CacheTypes
 	FlashAttention string // one of FlashAttentions
@@ -51,6 +51,7 @@ type Model struct {
 	vocab llama.Vocab
 	batch llama.Batch
 
+	gpus      []gpu // that hold layers
 	context   int
 	threads   int
 	window    int // tokens that some layers look back; 0: all
@@ -69,8 +70,8 @@ const (
 )
 
 // Open loads a model. Load must have succeeded before, and opt must have passed
-// Options.Check. The error says what is
-// wrong with the file, as far as it or llama.cpp tells.
+// Options.Check. The error says what is wrong with the file, as far as it or
+// llama.cpp tells, or with the device.
 func Open(opt Options) (*Model, error) {
 	estimate, err := NewEstimate(opt)
 	if err != nil {
@@ -81,28 +82,32 @@ func Open(opt Options) (*Model, error) {
 	if opt.Threads <= 0 {
 		opt.Threads = DefaultThreads(info.Size)
 	}
-	logged.reset()
-	m := &Model{threads: opt.Threads}
-	params := llama.ModelDefaultParams()
-	params.NGpuLayers = int32(opt.GPULayers)
-	if opt.Device == "cpu" {
-		params.NGpuLayers = 0
-	}
-	gpus, err := devices(opt.Device)
+	gpus, err := choose(opt.Device, found())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; %s", err, whyNot(opt.Device))
 	}
-	if gpus != nil {
-		params.Devices = uintptr(unsafe.Pointer(&gpus[0]))
-		defer runtime.KeepAlive(gpus)
-	}
-	if !opt.AnySize {
-		if err := estimate.Check(machine.Read(), offloaded(opt)); err != nil {
-			return nil, err
+	return place(opt, gpus, estimate, func(gpus []gpu, layers int) (*Model, error) {
+		if !opt.AnySize {
+			if err := estimate.Check(machine.Read(), ownMemory(gpus, layers)); err != nil {
+				return nil, err
+			}
 		}
-	}
+		return load(opt, info, gpus, layers)
+	})
+}
+
+// load loads a model with that many layers on the GPUs, if there are any.
+func load(opt Options, info *gguf.Info, gpus []gpu, layers int) (*Model, error) {
+	logged.reset()
+	m := &Model{threads: opt.Threads, gpus: gpus}
+	params := llama.ModelDefaultParams()
+	params.NGpuLayers = int32(layers)
+	devices := handles(gpus)
+	params.Devices = uintptr(unsafe.Pointer(&devices[0]))
+	defer runtime.KeepAlive(devices)
+	var err error
 	if m.model, err = llama.ModelLoadFromFile(opt.File, params); err != nil {
-		return nil, fmt.Errorf("loading %s (%s): %w", filepath.Base(opt.File), info.Architecture, logged.reason(err))
+		return nil, orMemory(fmt.Errorf("loading %s (%s): %w", filepath.Base(opt.File), info.Architecture, logged.reason(err)))
 	}
 	if llama.ModelHasEncoder(m.model) || !llama.ModelHasDecoder(m.model) {
 		m.Close()
@@ -116,6 +121,9 @@ func Open(opt Options) (*Model, error) {
 	m.readVocab()
 	return m, nil
 }
+
+// GPU names what computes beside the processor, "" for nothing.
+func (m *Model) GPU() string { return joined(m.gpus) }
 
 // contextSize is what was asked for, or else what the model was trained for,
 // within reason: memory for it is taken at once, for every sequence.
@@ -143,7 +151,7 @@ func (m *Model) open(opt Options, info *gguf.Info) error {
 	p.NoPerf = 1
 	var err error
 	if m.ctx, err = llama.InitFromModel(m.model, p); err != nil {
-		return fmt.Errorf("making room for %d sequences of %d tokens: %w", opt.Parallel, m.context, logged.reason(err))
+		return orMemory(fmt.Errorf("making room for %d sequences of %d tokens: %w", opt.Parallel, m.context, logged.reason(err)))
 	}
 	if m.mem, err = llama.GetMemory(m.ctx); err != nil || m.mem == 0 {
 		return fmt.Errorf("%s keeps no memory of what it reads, so it cannot continue text", filepath.Base(opt.File))

@@ -23,6 +23,9 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("the llama.cpp libraries in %s are version %s, and this engine is made for %s", e.Dir, e.Found, Version)
 }
 
+// libraries is the folder that Load loaded.
+var libraries string
+
 var libraryNames = []string{
 	filepath.Base(loader.GetLibraryFilename("", "ggml")),
 	filepath.Base(loader.GetLibraryFilename("", "ggml-base")),
@@ -51,6 +54,7 @@ func Load(dir string) (version string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("loading the llama.cpp libraries in %s (this engine is made for version %s): %w", dir, Version, err)
 	}
+	libraries = dir
 	llama.LogSet(logCallback())
 	llama.Init()
 	if llama.GGMLBackendDeviceCount() == 0 {

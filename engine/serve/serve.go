@@ -42,6 +42,7 @@ type Props struct {
 	SpecialTokens []string `json:"special_tokens"`
 	Parallel      int      `json:"parallel"`
 	Llama         string   `json:"llama"`
+	GPU           string   `json:"gpu,omitempty"`
 
 	BOS int32 `json:"-"` // the token that AddBOS is about
 }
