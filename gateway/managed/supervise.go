@@ -64,7 +64,7 @@ func (e *Engine) ended(p *process, err error, ran time.Duration) {
 	e.failures++
 	e.failed = p.err
 	if p.err == nil && p.gpu != "" && e.failures >= suspicious {
-		err = fmt.Errorf("the engine for %s ended %d times in a row while it computed on %s (device: cpu leaves that alone): %w",
+		err = fmt.Errorf("the engine for %s ended %d times in a row while it computed on %s (device: cpu leaves that alone, fewer gpu_layers or a smaller ctx take less of its memory): %w",
 			e.opt.Model, e.failures, p.gpu, err)
 		e.failed = err // for those who ask before the next start
 	}
