@@ -32,8 +32,15 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the program; it returns its exit status.
 func run(args []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 && commands[args[0]].run != nil {
+		return runCommand(args[0], args[1:], stdout, stderr)
+	}
 	flags := flag.NewFlagSet("dragoman", flag.ContinueOnError)
 	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		fmt.Fprintf(stderr, "dragoman serves the OpenAI API; dragoman pull MODEL, models, and rm MODEL look after models for the bundled engine.\n")
+		flags.PrintDefaults()
+	}
 	file := flags.String("config", "config.yaml", "the configuration `file`")
 	check := flags.Bool("check", false, "check the configuration and exit")
 	ask := flags.Bool("probe", false, "ask every backend how it is and which models it has, and exit")
@@ -46,7 +53,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	if flags.NArg() > 0 {
-		fmt.Fprintf(stderr, "dragoman takes flags only, not %q; see dragoman -help\n", flags.Args())
+		fmt.Fprintf(stderr, "dragoman takes flags, or begins with pull, models or rm, not %q; see dragoman -help\n", flags.Args())
 		return 2
 	}
 	if *showVersion {

@@ -42,7 +42,7 @@ func TestFlags(t *testing.T) {
 	f(1, "no such file", "-check", "-config", good+".not")
 	f(1, "with -config FILE", "-config", good+".not")
 	f(2, "-check", "-nonsense")
-	f(2, "flags only", "serve")
+	f(2, "takes flags, or begins with pull, models or rm, not [\"serve\"]", "serve")
 	f(2, `not "loud"`, "-log-level", "loud", "-check", "-config", good)
 }
 

@@ -70,16 +70,7 @@ func (p *parser) engine(path string, b *Backend) {
 	b.Adapter = "native"
 	path += ".engine"
 	e := b.Engine
-	switch {
-	case e.Model == "":
-		p.bad(path+".model", "is missing: a .gguf file or builtin:stories")
-	case strings.HasPrefix(e.Model, "builtin:"):
-		if e.Model != "builtin:stories" {
-			p.bad(path+".model", "no built-in model %s%s", p.env.shown(e.Model), yamlstrict.Suggest(e.Model, []string{"builtin:stories"}))
-		}
-	default:
-		e.Model = p.file(path+".model", e.Model)
-	}
+	p.engineModel(path+".model", e)
 	p.computing(path, e)
 	for i, n := range []int{e.Ctx, e.Parallel, e.Threads} {
 		if n < 0 {

@@ -316,3 +316,35 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Engines name models as dragoman pull does.
+func TestDownloadedModels(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("DRAGOMAN_MODELS", dir)
+	file := filepath.Join(dir, "a", "b", "m-Q4_K_M.gguf")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := func(model, want string) {
+		t.Helper()
+		c, err := parse([]byte("models: {m: {engine: {model: \""+model+"\"}}}"), "", ".", few)
+		if err != nil {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got %v, want %q", model, err, want)
+			}
+			return
+		}
+		if got := c.Models[0].Backends[0].Engine.Model; got != want {
+			t.Errorf("%s: got %s", model, got)
+		}
+	}
+	f("hf:a/b", file)
+	f("hf:a/b:q4_k_m", file)
+	f("hf:a/b:Q8_0", "models.m.engine.model: a/b has no Q8_0; there are Q4_K_M m-Q4_K_M.gguf; dragoman pull hf:a/b:Q8_0 downloads it")
+	f("hf:a/c", "models.m.engine.model: hf:a/c is not downloaded: dragoman pull hf:a/c")
+	f("smollm2", "models.m.engine.model: smollm2 is not downloaded: dragoman pull smollm2")
+	f("hf:a", "names no repository")
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dragoman/adapters/yamlstrict"
+	"dragoman/gateway/models"
 )
 
 // Words that the engine's flags take (dragoman-engine -help).
@@ -15,6 +16,35 @@ var (
 	flashAttentions = []string{"auto", "on", "off"}
 	ropeScalings    = []string{"model", "none", "linear", "yarn"}
 )
+
+const builtinModel = "builtin:stories"
+
+// engineModel finds the file of the model, unless that is part of the engine.
+func (p *parser) engineModel(path string, e *Engine) {
+	if e.Model == "" {
+		p.bad(path, "is missing: a .gguf file, a model that dragoman pull has downloaded, or %s", builtinModel)
+		return
+	}
+	if strings.HasPrefix(e.Model, "builtin:") {
+		if e.Model != builtinModel {
+			p.bad(path, "no built-in model %s%s", p.env.shown(e.Model), yamlstrict.Suggest(e.Model, []string{builtinModel}))
+		}
+		return
+	}
+	ref, err := models.Parse(e.Model)
+	if err == nil && ref.Path != "" {
+		e.Model = p.file(path, e.Model)
+		return
+	}
+	file := ""
+	if err == nil {
+		file, err = models.Find(models.Dir(), ref)
+	}
+	if err != nil {
+		p.bad(path, "%s", strings.Join(strings.Fields(err.Error()), " "))
+	}
+	e.Model = file
+}
 
 // computing checks how an engine is to compute.
 func (p *parser) computing(path string, e *Engine) {

@@ -124,7 +124,9 @@ var defaultTimeout = Timeout{Connect: 5 * time.Second, First: 300 * time.Second,
 // Engine says which model the bundled engine loads, and how. Zero values leave
 // the choice to the engine.
 type Engine struct {
-	Model    string        `yaml:"model"`    // builtin:stories, or a .gguf file, relative to the configuration's folder
+	// Model is builtin:stories, a .gguf file, relative to the configuration's
+	// folder, or what dragoman pull has downloaded: smollm2, hf:owner/name:Q4_K_M.
+	Model    string        `yaml:"model"`
 	Ctx      int           `yaml:"ctx"`      // tokens that one request may have, prompt and answer together
 	Parallel int           `yaml:"parallel"` // requests at once, at most 256
 	Threads  int           `yaml:"threads"`

@@ -55,22 +55,27 @@ type Engine struct {
 
 // New returns an engine that is not running yet.
 func New(opt Options) *Engine {
-	opt.Binary = Program(opt.Binary)
-	if opt.Grace <= 0 {
-		opt.Grace = 5 * time.Second
-	}
-	if opt.Start <= 0 {
-		opt.Start = 10 * time.Minute
-	}
-	if opt.Log == nil {
-		opt.Log = slog.New(slog.DiscardHandler)
-	}
+	opt = opt.withDefaults()
 	opt.Log = opt.Log.With("model", opt.Model)
 	e := &Engine{opt: opt, delay: backoff}
 	if opt.TTL > 0 {
 		e.idle = time.AfterFunc(opt.TTL, e.stopIdle)
 	}
 	return e
+}
+
+func (o Options) withDefaults() Options {
+	o.Binary = Program(o.Binary)
+	if o.Grace <= 0 {
+		o.Grace = 5 * time.Second
+	}
+	if o.Start <= 0 {
+		o.Start = 10 * time.Minute
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
 }
 
 // Program returns the path of the program that Options.Binary means.

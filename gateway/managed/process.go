@@ -126,7 +126,7 @@ func (p *process) launch() error {
 	}
 	if err := cmd.Start(); err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("the engine program is not there: %s (make build-engine builds it)", p.opt.Binary)
+			return noProgram(p.opt.Binary)
 		}
 		return fmt.Errorf("running %s: %w", p.opt.Binary, err)
 	}
