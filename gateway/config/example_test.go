@@ -3,10 +3,13 @@ package config
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"dragoman/gateway/models"
 )
 
 // TestShippedConfiguration: config.yaml works as it is, and with each of its
@@ -29,7 +32,7 @@ func TestShippedConfiguration(t *testing.T) {
 	// Prose has a capital letter or a full stop; examples are keys.
 	example := regexp.MustCompile(`(?m)^( *)# ( *(?:(?:"[^"]+"|[a-z][a-z0-9_-]*):(?: .*)?|- \{.*\}))$`)
 	all := example.ReplaceAll(src, []byte("$1$2"))
-	all = regexp.MustCompile(`models/smollm2\.gguf`).ReplaceAll(all, []byte("testdata/own.jinja")) // a file that is there
+	downloaded(t)
 	c, err = Parse(all)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, all)
@@ -39,9 +42,24 @@ func TestShippedConfiguration(t *testing.T) {
 	}
 }
 
+// downloaded makes it seem that the model of the examples was pulled.
+func downloaded(t *testing.T) {
+	t.Helper()
+	dir, r := t.TempDir(), models.Known["smollm2"]
+	t.Setenv("DRAGOMAN_MODELS", dir)
+	file := filepath.Join(dir, r.Owner, r.Name, r.File)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestDocumentation: what the documentation shows can be used as it is.
 func TestDocumentation(t *testing.T) {
 	block := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```")
+	downloaded(t)
 	t.Setenv("LLM_KEY", "a-key")
 	t.Setenv("LLM_KEY_ID", "a-key-id")
 	for page, least := range map[string]int{
