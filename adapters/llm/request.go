@@ -20,6 +20,10 @@ type Request struct {
 	Messages []Message
 	Prompt   Prompt // Completion: the client's text; Chat: the rendered template, if the backend takes a prompt
 
+	// Prompts are all of them, if a completion has several: then Prompt is the first,
+	// and choice i is the one of i/N. Adapters see requests of one prompt.
+	Prompts []Prompt
+
 	Stream    bool  // the client wants a stream
 	MaxTokens int64 // 0: not said; NoLimit: as many as the context allows
 	N         int   // choices wanted, at least 1

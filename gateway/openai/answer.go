@@ -27,7 +27,7 @@ func AppendAnswer(dst []byte, m Meta, a *stream.Answer) []byte {
 		dst = strconv.AppendInt(dst, int64(c.Index), 10)
 		if m.Kind == llm.Completion {
 			dst = append(dst, `,"text":"`...)
-			dst = appendEscaped(dst, []byte(m.Echo))
+			dst = appendEscaped(dst, []byte(echoed(m.Echo, i)))
 			dst = appendEscaped(dst, c.Text)
 			dst = append(dst, '"')
 		} else {

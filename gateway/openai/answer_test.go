@@ -37,7 +37,7 @@ func TestCheck46_AnswerWithToolCalls(t *testing.T) {
 }
 
 func TestCheck76_CompletionAnswerGolden(t *testing.T) {
-	m := Meta{ID: "cmpl-1", Created: 1764500000, Model: "m", Kind: llm.Completion, Echo: "Once"}
+	m := Meta{ID: "cmpl-1", Created: 1764500000, Model: "m", Kind: llm.Completion, Echo: []string{"Once", "Once"}}
 	got := AppendAnswer(nil, m, &stream.Answer{
 		Choices: []stream.AnswerChoice{
 			{Text: []byte(" upon"), Finish: llm.FinishLength, Extra: []byte(`"system_fingerprint":"fp"`)},

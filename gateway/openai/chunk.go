@@ -12,10 +12,10 @@ type Meta struct {
 	Created      int64  // seconds since 1970
 	Model        string // the name that the client asked for
 	Kind         llm.Kind
-	IncludeUsage bool   // streams only: end with a usage chunk
-	OffersTools  bool   // the request has tools that the model may call
-	Logprobs     bool   // the client asked for log-probabilities
-	Echo         string // what a completion's text begins with
+	IncludeUsage bool     // streams only: end with a usage chunk
+	OffersTools  bool     // the request has tools that the model may call
+	Logprobs     bool     // the client asked for log-probabilities
+	Echo         []string // what a completion's choices begin with; nil is nothing
 }
 
 // ChunkWriter writes one stream: it appends server-sent events, each a whole
@@ -25,7 +25,7 @@ type ChunkWriter struct {
 	chat        bool
 	offersTools bool
 	usage       bool
-	echo        string
+	echo        []string
 
 	head    []byte   // a chunk up to its choices
 	tail    string   // and after them, but for extra and the brace
@@ -78,7 +78,7 @@ func (w *ChunkWriter) AppendRole(dst []byte) []byte {
 	if len(w.choices) > 0 {
 		return dst
 	}
-	if !w.chat && w.echo == "" {
+	if !w.chat && echoed(w.echo, 0) == "" {
 		w.choices = append(w.choices, choice{})
 		return w.appendIdle(dst, 0)
 	}
@@ -124,6 +124,14 @@ func (w *ChunkWriter) AppendEvent(dst []byte, ev *llm.Event) []byte {
 	return dst
 }
 
+// echoed returns what choice i begins with.
+func echoed(all []string, i int) string {
+	if i < len(all) {
+		return all[i]
+	}
+	return ""
+}
+
 // open begins choices up to index, so that new indexes come in ascending order:
 // clients put them into a list. content is null only in a choice that may turn
 // out to be a tool call, which unknown says of the last one: the first
@@ -141,8 +149,8 @@ func (w *ChunkWriter) open(dst []byte, index int, unknown bool) []byte {
 			dst = append(dst, `"delta":{"role":"assistant","content":`...)
 			dst = append(dst, content...)
 			dst = w.end(dst, "")
-		case w.echo != "":
-			for piece, rest := cut(w.echo); piece != ""; piece, rest = cut(rest) {
+		case echoed(w.echo, i) != "":
+			for piece, rest := cut(echoed(w.echo, i)); piece != ""; piece, rest = cut(rest) {
 				dst = w.appendText(dst, i, `"text":"`, []byte(piece))
 			}
 		case i < index:

@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"slices"
+
 	"dragoman/adapters/jsonscan"
 	"dragoman/adapters/llm"
 )
@@ -25,7 +27,7 @@ func ParseCompletion(body []byte) (*Ask, error) {
 		p.logprobs(n)
 	}
 	if p.boolean("echo") {
-		p.ask.Echo, p.ask.EchoText = true, p.req.Prompt.Text()
+		p.ask.Echo = p.echo()
 		if p.req.Logprobs { // OpenAI gives those of the prompt as well
 			p.fail(llm.Invalid("echo", "unsupported_value", "Invalid 'echo': it is not supported together with 'logprobs'."))
 		}
@@ -33,48 +35,64 @@ func ParseCompletion(body []byte) (*Ask, error) {
 	return p.result()
 }
 
-// prompt reads a string, or a list of just one.
+// prompt reads a string, or a list of them.
 func (p *parser) prompt() {
 	const name = "prompt"
 	value := p.value(name)
-	if value == nil {
+	switch {
+	case value == nil:
 		p.fail(missing(name))
-		return
+	case value[0] == '[':
+		p.prompts(value)
+	default:
+		text, ok := jsonscan.Unquote(value)
+		if !ok {
+			p.fail(wrongType(name, "a string or an array of strings", value))
+		}
+		p.req.Prompt = llm.Prompt{{Text: text}}
 	}
-	if value[0] == '[' {
-		if value = p.onePrompt(value); value == nil {
+}
+
+// prompts reads a list, each of which gets its n choices.
+func (p *parser) prompts(array []byte) {
+	const name = "prompt"
+	var all []llm.Prompt
+	for element := range jsonscan.Elements(array) {
+		if isNumber(element) || element[0] == '[' {
+			p.fail(llm.Invalid(name, "unsupported_value", "Invalid 'prompt': token ids are not supported. Send the prompt as a string."))
+			return
+		}
+		text, ok := jsonscan.Unquote(element)
+		if !ok {
+			p.fail(wrongType(name, "a string or an array of strings", element))
+			return
+		}
+		if all = append(all, llm.Prompt{{Text: text}}); len(all)*p.req.N > maxChoices {
+			p.fail(llm.Invalid(name, "invalid_value", "Invalid 'prompt': prompts times 'n' must not be more than %d.", maxChoices))
 			return
 		}
 	}
-	text, ok := jsonscan.Unquote(value)
-	if !ok {
-		p.fail(wrongType(name, "a string or an array of one string", value))
+	if len(all) == 0 {
+		p.fail(llm.Invalid(name, "empty_array", "Invalid 'prompt': empty array. Expected a string or an array of strings."))
 		return
 	}
-	p.req.Prompt = llm.Prompt{{Text: text}}
+	p.req.Prompt = all[0]
+	if len(all) > 1 {
+		p.req.Prompts = all
+	}
 }
 
-// onePrompt returns the only element of a list, nil after an error.
-func (p *parser) onePrompt(array []byte) []byte {
-	var one []byte
-	n := 0
-	for element := range jsonscan.Elements(array) {
-		if isNumber(element) || element[0] == '[' {
-			p.fail(llm.Invalid("prompt", "unsupported_value", "Invalid 'prompt': token ids are not supported. Send the prompt as a string."))
-			return nil
-		}
-		one = element
-		n++
+// echo returns what each choice of the answer begins with.
+func (p *parser) echo() []string {
+	prompts := p.req.Prompts
+	if prompts == nil {
+		prompts = []llm.Prompt{p.req.Prompt}
 	}
-	switch {
-	case n == 0:
-		p.fail(llm.Invalid("prompt", "empty_array", "Invalid 'prompt': empty array. Expected a string or an array of one string."))
-		return nil
-	case n > 1:
-		p.fail(llm.Invalid("prompt", "unsupported_value", "Invalid 'prompt': %d prompts in one request are not supported. Send one request for each.", n))
-		return nil
+	var all []string
+	for _, prompt := range prompts {
+		all = append(all, slices.Repeat([]string{prompt.Text()}, p.req.N)...)
 	}
-	return one
+	return all
 }
 
 // bestOf reads how many answers the best are to be chosen from.

@@ -1,6 +1,9 @@
 package openai
 
 import (
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"dragoman/adapters/llm"
@@ -22,9 +25,38 @@ func TestCheck76_Prompt(t *testing.T) {
 	refuse(t, `{"model":"m","prompt":7}`, "prompt", "invalid_type")
 	refuse(t, `{"model":"m","prompt":[]}`, "prompt", "empty_array")
 	refuse(t, `{"model":"m","prompt":[null]}`, "prompt", "invalid_type")
-	refuse(t, `{"model":"m","prompt":["a","b"]}`, "prompt", "unsupported_value")
+	refuse(t, `{"model":"m","prompt":["a",7]}`, "prompt", "unsupported_value")
+	refuse(t, `{"model":"m","prompt":["a",null]}`, "prompt", "invalid_type")
 	if _, err := ParseCompletion([]byte(`{"model":"m"}`)); err == nil {
 		t.Error("a completion without a prompt was accepted")
+	}
+}
+
+func TestSeveralPrompts(t *testing.T) {
+	ask := accept(t, `{"model":"m","prompt":["a","","c"],"n":2,"echo":true}`)
+	want := []llm.Prompt{{{Text: "a"}}, {{Text: ""}}, {{Text: "c"}}}
+	if r := ask.Request; !reflect.DeepEqual(r.Prompts, want) || r.Prompt.Text() != "a" || r.N != 2 {
+		t.Errorf("got %+v", r)
+	}
+	if want := []string{"a", "a", "", "", "c", "c"}; !slices.Equal(ask.Echo, want) {
+		t.Errorf("echo is %q", ask.Echo)
+	}
+	if one := accept(t, `{"model":"m","prompt":["a"]}`).Request; one.Prompts != nil {
+		t.Errorf("got %+v", one)
+	}
+	accept(t, `{"model":"m","prompt":["a"`+strings.Repeat(`,"b"`, 63)+`],"n":2}`)
+	refuse(t, `{"model":"m","prompt":["a"`+strings.Repeat(`,"b"`, 64)+`],"n":2}`, "prompt", "invalid_value")
+}
+
+func TestEchoOfSeveralPrompts(t *testing.T) {
+	m := Meta{ID: "cmpl-1", Model: "m", Kind: llm.Completion, Echo: []string{"A", "", "C"}}
+	third := text(" three")
+	third.Choice = 2
+	chunks := frames(t, write(m, llm.Usage{}, third, text(" one")))
+	for i, want := range []string{"A one", "", "C three"} {
+		if got := joined(t, chunks, i, "text"); got != want {
+			t.Errorf("choice %d is %q", i, got)
+		}
 	}
 }
 
@@ -34,11 +66,11 @@ func TestCheck78_TokenIDs(t *testing.T) {
 }
 
 func TestCheck79_EchoSuffixBestOfLogprobs(t *testing.T) {
-	if ask := accept(t, completion(`"echo":true`)); !ask.Echo || ask.EchoText != "Once" {
-		t.Errorf("echo is %v, %q", ask.Echo, ask.EchoText)
+	if ask := accept(t, completion(`"echo":true`)); !slices.Equal(ask.Echo, []string{"Once"}) {
+		t.Errorf("echo is %q", ask.Echo)
 	}
-	if ask := accept(t, completion(`"echo":false`)); ask.Echo || ask.EchoText != "" {
-		t.Errorf("echo is %v, %q", ask.Echo, ask.EchoText)
+	if ask := accept(t, completion(`"echo":false`)); ask.Echo != nil {
+		t.Errorf("echo is %q", ask.Echo)
 	}
 	wantNeeds(t, completion(`"suffix":"the end"`), "suffix@suffix")
 	wantNeeds(t, completion(`"best_of":3`), "best_of@best_of")
@@ -67,7 +99,7 @@ func TestCheck80_SixteenTokensUnlessSaid(t *testing.T) {
 }
 
 func TestCheck81_CompletionStreamGolden(t *testing.T) {
-	m := Meta{ID: "cmpl-1", Created: 1764500000, Model: "m", Kind: llm.Completion, IncludeUsage: true, Echo: "Once"}
+	m := Meta{ID: "cmpl-1", Created: 1764500000, Model: "m", Kind: llm.Completion, IncludeUsage: true, Echo: []string{"Once"}}
 	got := write(m, llm.Usage{Prompt: 1, Completion: 1, Has: true}, text(" upon"), finish(llm.FinishLength))
 	golden(t, got, `
 data: {"id":"cmpl-1","object":"text_completion","created":1764500000,"model":"m","choices":[{"index":0,"text":"Once","logprobs":null,"finish_reason":null}],"usage":null}
@@ -98,6 +130,6 @@ func TestEarlyCommitOfACompletion(t *testing.T) {
 		}
 	}
 	f(" upon")
-	m.Echo = "Once"
+	m.Echo = []string{"Once"}
 	f("Once upon")
 }

@@ -19,10 +19,9 @@ type Ask struct {
 	Kind         llm.Kind // of the answer: a chat's, too, where the request is a bare prompt
 	Model        string   // the name that the client used, and shall see in the answer
 	Stream       bool
-	IncludeUsage bool   // a stream shall end with a usage chunk
-	OffersTools  bool   // the answer may be a tool call
-	Echo         bool   // a completion shall begin with its prompt
-	EchoText     string // that prompt, if Echo
+	IncludeUsage bool     // a stream shall end with a usage chunk
+	OffersTools  bool     // the answer may be a tool call
+	Echo         []string // what a completion's choices begin with: their prompts; nil is nothing
 }
 
 // ParseChat reads the body of a chat completions request. Every error is an

@@ -50,7 +50,7 @@ func (b *backend) open(ctx context.Context, req *llm.Request, model string) (ans
 			b.slots.release()
 		}
 	}()
-	if req.N > 1 && !b.drop["n"] && !b.adapter.Traits().CanDo("n") {
+	if len(req.Prompts) > 1 || req.N > 1 && !b.drop["n"] && !b.adapter.Traits().CanDo("n") {
 		return b.openEach(ctx, req, model)
 	}
 	s, err := b.call(ctx, req, model)

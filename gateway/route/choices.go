@@ -15,14 +15,15 @@ import (
 // sideBySide bounds for how many choices at once a backend is asked.
 const sideBySide = 8
 
-// choices is the answer of a backend that gives one choice at a time: it is asked
-// for each, and for several at once if it has slots free. The failure of one is
-// the failure of all.
+// choices is the answer of a backend that gives one choice at a time, or to several
+// prompts: the backend is asked for each choice, and for several at once if it has
+// slots free. The failure of one is the failure of all.
 type choices struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	open    func(i int) (*stream.Stream, error)
-	n       int
+	n       int          // choices
+	each    int          // of one prompt
 	begun   atomic.Int32 // how many choices were taken up
 	said    chan *voice
 	running sync.WaitGroup
@@ -43,10 +44,10 @@ type voice struct {
 	goOn     chan struct{} // what was said is not needed any more
 }
 
-// openEach opens an answer of req.N choices as open does one of a single choice,
+// openEach opens an answer of several choices as open does one of a single choice,
 // and returns with the first event of the first.
 func (b *backend) openEach(ctx context.Context, req *llm.Request, model string) (stream.Source, error) {
-	c := &choices{n: req.N, said: make(chan *voice)}
+	c := &choices{n: max(len(req.Prompts), 1) * req.N, each: req.N, said: make(chan *voice)}
 	c.ctx, c.cancel = context.WithCancel(ctx)
 	c.open = func(i int) (*stream.Stream, error) { return b.call(c.ctx, onlyChoice(req, i), model) }
 	first, err := c.open(0)
@@ -62,15 +63,17 @@ func (b *backend) openEach(ctx context.Context, req *llm.Request, model string) 
 	return c, nil
 }
 
-// onlyChoice returns the request for the i-th choice of req. Each has a seed of its
-// own: with one for all, they would all be the same.
+// onlyChoice returns the request for the i-th choice of req. Those of one prompt
+// have seeds of their own: with one for all, they would all be the same.
 func onlyChoice(req *llm.Request, i int) *llm.Request {
 	r := *req
-	r.N = 1
+	if r.N = 1; req.Prompts != nil {
+		r.Prompt, r.Prompts = req.Prompts[i/req.N], nil
+	}
 	r.Needs = slices.DeleteFunc(slices.Clone(req.Needs), func(n llm.Need) bool { return n.Field == "n" })
 	r.Members = slices.DeleteFunc(slices.Clone(req.Members), func(m llm.Member) bool { return m.Name == "n" })
 	if seed, err := strconv.ParseInt(req.Params[llm.Seed], 10, 64); err == nil {
-		r.Params[llm.Seed] = strconv.FormatInt(seed+int64(i), 10)
+		r.Params[llm.Seed] = strconv.FormatInt(seed+int64(i%req.N), 10)
 	}
 	return &r
 }
@@ -164,8 +167,9 @@ func (c *choices) hear(v *voice) {
 	case v.panicked != nil:
 		panic(v.panicked)
 	case v.err == io.EOF:
-		if v.choice == 0 { // they all have the same prompt
-			c.usage.Prompt, c.usage.Cached = v.usage.Prompt, v.usage.Cached
+		if v.choice%c.each == 0 { // the others have the same prompt
+			c.usage.Prompt += v.usage.Prompt
+			c.usage.Cached += v.usage.Cached
 		}
 		c.usage.Completion += v.usage.Completion
 		c.usage.Reasoning += v.usage.Reasoning

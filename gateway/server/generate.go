@@ -31,10 +31,7 @@ func (r *request) generate(parse func([]byte) (*openai.Ask, error)) error {
 	r.line.backend = model.Name()
 	meta := openai.Meta{
 		ID: openai.NewID(ask.Kind), Created: r.start.Unix(), Model: ask.Model, Kind: ask.Kind,
-		IncludeUsage: ask.IncludeUsage, OffersTools: ask.OffersTools, Logprobs: ask.Request.Logprobs,
-	}
-	if ask.Echo {
-		meta.Echo = ask.EchoText
+		IncludeUsage: ask.IncludeUsage, OffersTools: ask.OffersTools, Logprobs: ask.Request.Logprobs, Echo: ask.Echo,
 	}
 	job := r.newJob()
 	if ask.Stream {

@@ -3,6 +3,8 @@ package field
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -99,4 +101,51 @@ func TestChoicesHaveSeeds(t *testing.T) {
 			t.Errorf("call %d: %s", i, r.Body)
 		}
 	}
+}
+
+// A list of prompts is answered like as many requests, with OpenAI's numbers:
+// the choices of the first prompt, then those of the second.
+func TestSeveralPrompts(t *testing.T) {
+	f := func(adapter string, answer func(prompt string) string) {
+		t.Helper()
+		backend := harness.NewBackend(t, func(r harness.Received) harness.Reply {
+			var body struct {
+				Prompt string
+				N      *int
+			}
+			if err := json.Unmarshal([]byte(r.Body), &body); err != nil || body.N != nil {
+				t.Errorf("the backend got %s", r.Body)
+			}
+			return harness.Reply{Body: answer("re: " + body.Prompt)}
+		})
+		base := harness.Gateway(t, harness.Case{Adapter: adapter}.Config(backend.URL))
+		for _, how := range harness.Deliveries {
+			backend.Deliver(how)
+			a := harness.Do(t, http.MethodPost, base+"/v1/completions", `{"model":"m","prompt":["a","b"],"n":2,"echo":true,"stream":true}`)
+			texts := map[int]string{}
+			for _, frame := range a.Frames(t) {
+				if frame == "[DONE]" {
+					continue
+				}
+				var chunk struct {
+					Choices []struct {
+						Index int
+						Text  string
+					}
+				}
+				if err := json.Unmarshal([]byte(frame), &chunk); err != nil || len(chunk.Choices) != 1 {
+					t.Fatalf("%v: %s", err, frame)
+				}
+				texts[chunk.Choices[0].Index] += chunk.Choices[0].Text
+			}
+			want := map[int]string{0: "are: a", 1: "are: a", 2: "bre: b", 3: "bre: b"}
+			if !maps.Equal(texts, want) {
+				t.Errorf("%s, %s: got %v", adapter, how, texts)
+			}
+		}
+	}
+	f("fastchat", func(text string) string { return fastchat(text, "stop") })
+	f("openai", func(text string) string {
+		return sse(`{"choices":[{"index":0,"text":`+quote(text)+`,"finish_reason":null}]}`, `{"choices":[{"index":0,"text":"","finish_reason":"stop"}]}`, "[DONE]")
+	})
 }
