@@ -49,7 +49,7 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.lib, "lib", "", "`folder` with llama.cpp's libraries (default $"+libVariable+", else lib beside this program)")
 	f.IntVar(&o.llama.Context, "ctx", 0, "`tokens` that one request may have (default: the model's own context, at most 4096)")
 	f.IntVar(&o.llama.Parallel, "parallel", 8, "`requests` to run at once")
-	f.IntVar(&o.llama.Threads, "threads", 0, "`threads` that compute (default: 1 for a tiny model, else all cores but one)")
+	f.IntVar(&o.llama.Threads, "threads", 0, "`threads` that compute (default: as many as turn out quickest, tried again and again)")
 	f.IntVar(&o.queue, "queue", 256, "`requests` that may wait; further ones are refused")
 	f.BoolVar(&o.supervised, "supervised", false, "exit when standard input ends, so as never to outlive the parent")
 	f.BoolVar(&o.verbose, "verbose", false, "print llama.cpp's whole log")

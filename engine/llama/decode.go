@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
+	"unsafe"
 
 	"dragoman/engine/sched"
 
@@ -13,17 +15,27 @@ import (
 
 // Decode implements sched.Model.
 func (m *Model) Decode(batch []sched.Item) error {
-	if err := m.batch.Clear(); err != nil {
-		return err
+	n := len(batch)
+	if n > m.maxBatch {
+		return fmt.Errorf("a batch of %d tokens, where %d fit", n, m.maxBatch)
 	}
-	seq := make([]llama.SeqId, 1)
-	for _, it := range batch {
-		seq[0] = llama.SeqId(it.Seq)
-		if err := m.batch.Add(llama.Token(it.Token), llama.Pos(it.Pos), seq, it.Logits); err != nil {
-			return err
+	tokens, pos := unsafe.Slice(m.batch.Token, n), unsafe.Slice(m.batch.Pos, n)
+	seqs, logits := unsafe.Slice(m.batch.SeqId, n), unsafe.Slice(m.batch.Logits, n)
+	for i, it := range batch {
+		tokens[i], pos[i], *seqs[i] = llama.Token(it.Token), llama.Pos(it.Pos), llama.SeqId(it.Seq)
+		logits[i] = 0
+		if it.Logits {
+			logits[i] = 1
 		}
 	}
+	m.batch.NTokens = int32(n)
+	m.threads.before(m.ctx, n)
+	start := time.Now()
 	code, err := llama.Decode(m.ctx, m.batch)
+	if err == nil && code == 0 {
+		err = llama.Synchronize(m.ctx) // a GPU goes on after Decode
+		m.threads.after(n, time.Since(start))
+	}
 	switch {
 	case err != nil:
 		return err

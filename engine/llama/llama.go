@@ -29,7 +29,7 @@ type Options struct {
 	Context  int    // tokens for each sequence; 0 is the model's own, at most 4096
 	Parallel int    // sequences
 	Batch    int    // tokens in one Decode, at most
-	Threads  int    // 0: chosen by DefaultThreads
+	Threads  int    // that compute; 0: as many as turn out best, see package crew
 
 	Device    string // where to compute, one of Devices
 	GPULayers int    // layers to put on a GPU, if Device has one; -1 is as many as it has room for
@@ -52,8 +52,9 @@ type Model struct {
 	batch llama.Batch
 
 	gpus      []gpu // that hold layers
+	threads   threads
+	maxBatch  int
 	context   int
-	threads   int
 	window    int // tokens that some layers look back; 0: all
 	vocabSize int
 	suppress  []llama.Token // never to be sampled, says the model
@@ -79,9 +80,6 @@ func Open(opt Options) (*Model, error) {
 	}
 	info := estimate.Info
 	opt.File = info.Files[0]
-	if opt.Threads <= 0 {
-		opt.Threads = DefaultThreads(info.Size)
-	}
 	gpus, err := choose(opt.Device, found())
 	if err != nil {
 		return nil, fmt.Errorf("%w; %s", err, whyNot(opt.Device))
@@ -99,7 +97,7 @@ func Open(opt Options) (*Model, error) {
 // load loads a model with that many layers on the GPUs, if there are any.
 func load(opt Options, info *gguf.Info, gpus []gpu, layers int) (*Model, error) {
 	logged.reset()
-	m := &Model{threads: opt.Threads, gpus: gpus}
+	m := &Model{gpus: gpus}
 	params := llama.ModelDefaultParams()
 	params.NGpuLayers = int32(layers)
 	devices := handles(gpus)
@@ -146,7 +144,6 @@ func (m *Model) open(opt Options, info *gguf.Info) error {
 	p.NBatch = uint32(opt.Batch)
 	p.NUbatch = min(p.NBatch, maxUbatch)
 	p.NOutputsMax = uint32(opt.Parallel)
-	p.NThreads, p.NThreadsBatch = int32(opt.Threads), int32(opt.Threads)
 	contextParams(&p, opt, info)
 	p.NoPerf = 1
 	var err error
@@ -157,7 +154,16 @@ func (m *Model) open(opt Options, info *gguf.Info) error {
 		return fmt.Errorf("%s keeps no memory of what it reads, so it cannot continue text", filepath.Base(opt.File))
 	}
 	m.window = int(llama.ModelNSWA(m.model))
+	m.maxBatch = opt.Batch
 	m.batch = llama.BatchInit(int32(opt.Batch), 0, 1)
+	for i := range opt.Batch {
+		unsafe.Slice(m.batch.NSeqId, opt.Batch)[i] = 1
+	}
+	if opt.Threads > 0 {
+		m.threads.set(m.ctx, opt.Threads)
+	} else {
+		m.threads.choose(m.ctx, DefaultThreads(info.Size))
+	}
 	return nil
 }
 
@@ -169,6 +175,7 @@ func (m *Model) Close() {
 	if m.ctx != 0 {
 		llama.Free(m.ctx)
 	}
+	m.threads.close()
 	if m.model != 0 {
 		llama.ModelFree(m.model)
 	}
@@ -179,9 +186,6 @@ func (m *Model) Context() int { return m.context }
 
 // TrainedContext returns how many tokens the model was trained to hold.
 func (m *Model) TrainedContext() int { return int(llama.ModelNCtxTrain(m.model)) }
-
-// Threads returns how many threads compute.
-func (m *Model) Threads() int { return m.threads }
 
 // ChatTemplate returns the model's chat template in Jinja, or "".
 func (m *Model) ChatTemplate() string { return llama.ModelChatTemplate(m.model, "") }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"unsafe"
 
@@ -57,6 +56,7 @@ func Load(dir string) (version string, err error) {
 	libraries = dir
 	llama.LogSet(logCallback())
 	llama.Init()
+	preparePools(dir)
 	if llama.GGMLBackendDeviceCount() == 0 {
 		return version, fmt.Errorf("llama.cpp in %s found nothing to compute on: the libraries named ggml-cpu are missing, or none fits this processor", dir)
 	}
@@ -95,18 +95,4 @@ func goString(p *byte) string {
 		n++
 	}
 	return string(unsafe.Slice(p, n))
-}
-
-// tinyModel is the size in bytes up to which a second thread costs more in
-// waiting than it computes.
-const tinyModel = 64 << 20
-
-// DefaultThreads returns how many threads suit a model file of that size here:
-// one for a tiny model, else all cores but one. llama.cpp's threads wait for
-// each other by spinning, so a thread without a core of its own slows all.
-func DefaultThreads(size int64) int {
-	if size <= tinyModel {
-		return 1
-	}
-	return max(1, min(physicalCores(), runtime.GOMAXPROCS(0))-1)
 }

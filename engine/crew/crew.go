@@ -1,0 +1,194 @@
+// Package crew chooses how many threads compute a step, by trying. The threads
+// of llama.cpp wait for each other by spinning, hundreds of times in a step: on
+// an idle machine each one helps, but as soon as another program wants one of
+// their processors, all of them wait for the one that lost it, and several may
+// take a multiple of what one alone takes. How many are best is thus a fact of
+// the minute, and nobody can tell it but the clock.
+//
+// Now and then the next higher or lower number is tried, in steps that take
+// turns with steps of the number in use, so that both meet the same machine.
+// Trials may cost a small share of the time and no more; a change in how long
+// steps take brings one about.
+package crew
+
+import "time"
+
+// Crew is the number of threads for one kind of step. Create it with New. It is
+// not safe for concurrent use.
+type Crew struct {
+	free   func() float64
+	ladder []int // the numbers to choose from, growing
+	at     int   // the one in use
+	up     bool  // the next trial is of the one above
+
+	usual, lately average
+	tokens        int           // of the latest step
+	since, rest   time.Duration // computed since the latest trial, and to be computed until the next
+	lost          int           // trials in a row that brought nothing
+	trial         trial
+}
+
+// trial compares a number of threads with the one in use.
+type trial struct {
+	at     int // place in the ladder; -1: no trial
+	steps  int // odd ones are of the number in use
+	tokens int
+	usual  float64 // seconds per token before
+	old    float64 // seconds per token of the number in use
+	new    float64
+	costs  time.Duration // of the steps with the new number
+}
+
+const (
+	// most is how many pairs of steps a trial has. It ends after two if one of the
+	// numbers is far better.
+	pairs, early = 6, 2
+	far          = 1.3
+	// awful is how many times as long as usual a step must take to say all.
+	awful = 3
+	// gain is by how much more threads must be quicker to be taken. Fewer are
+	// taken if they are as quick.
+	gain = 1.05
+	// share of the time is what trials may cost, where soon is the time until a
+	// second one, and late until one of many that all brought nothing.
+	share = 64
+	soon  = 500 * time.Millisecond
+	late  = 16
+)
+
+// New returns a crew of start threads, that may become any number up to most.
+// If free is not nil it tells how many processors other programs leave free:
+// more threads are not even tried. A trial could only fail, and a single step
+// with a thread too many may take a hundred times as long.
+func New(start, most int, free func() float64) *Crew {
+	c := &Crew{free: free, trial: trial{at: -1}, up: true}
+	for n := 1; n < most; n += max(1, n/2) { // 1 2 3 4 6 9 13 ...
+		c.ladder = append(c.ladder, n)
+	}
+	c.ladder = append(c.ladder, most)
+	for c.at+1 < len(c.ladder) && c.ladder[c.at+1] <= start {
+		c.at++
+	}
+	return c
+}
+
+// Threads returns how many threads are to compute the next step.
+func (c *Crew) Threads() int {
+	if c.trial.at >= 0 && c.trial.steps%2 == 0 {
+		return c.ladder[c.trial.at]
+	}
+	return c.ladder[c.at]
+}
+
+// Took tells that the step for which Threads was called had so many tokens and
+// took so long.
+func (c *Crew) Took(tokens int, d time.Duration) {
+	if len(c.ladder) == 1 || tokens <= 0 {
+		return
+	}
+	each := d.Seconds() / float64(tokens)
+	if !alike(tokens, c.tokens) {
+		c.usual, c.lately = 0, 0 // a token of another batch costs something else
+	}
+	c.tokens = tokens
+	if c.trial.at >= 0 {
+		c.tried(tokens, each, d)
+		return
+	}
+	c.since += d
+	if c.usual > 0 && each > awful*float64(c.usual) && c.at > 0 {
+		c.lost = 0
+		c.begin(0)
+		return
+	}
+	c.usual.add(each, 32)
+	c.lately.add(each, 4)
+	switch changed := c.lately / c.usual; {
+	case changed > 1.4 && c.since > c.rest/8:
+		c.lost = 0
+		c.try(false)
+	case changed < 0.75 && c.since > c.rest/8:
+		c.lost = 0
+		c.try(true)
+	case c.since > c.rest:
+		c.try(c.up)
+	}
+}
+
+// alike reports whether batches of a and b tokens may be compared by the token.
+func alike(a, b int) bool { return a*4 <= b*5 && b*4 <= a*5 }
+
+// try begins a trial of more threads or of fewer, whichever there are.
+func (c *Crew) try(up bool) {
+	if c.at == 0 || c.at == len(c.ladder)-1 {
+		up = c.at == 0
+	}
+	if up && c.free != nil && c.free()+0.5 < float64(c.ladder[c.at+1]) {
+		up = false
+	}
+	c.up = up
+	switch {
+	case up:
+		c.begin(c.at + 1)
+	case c.at > 0:
+		c.begin(c.at - 1)
+	}
+}
+
+func (c *Crew) begin(at int) {
+	c.trial = trial{at: at, tokens: c.tokens, usual: float64(c.usual)}
+}
+
+// tried takes in a step of a trial.
+func (c *Crew) tried(tokens int, each float64, d time.Duration) {
+	t := &c.trial
+	if !alike(tokens, t.tokens) {
+		*t = trial{at: t.at, tokens: tokens} // begin anew
+	}
+	if t.steps++; t.steps%2 == 1 {
+		t.new += each
+		t.costs += d
+		if t.usual > 0 && each > awful*t.usual {
+			t.old = t.usual * float64((t.steps+1)/2)
+			c.lose()
+		}
+		return
+	}
+	t.old += each
+	n := t.steps / 2
+	switch {
+	case n < early, n < pairs && t.new < t.old*far && t.old < t.new*far:
+	case t.at > c.at && t.new*gain < t.old, t.at < c.at && t.new <= t.old:
+		c.at = t.at
+		c.end(0)
+		c.lost = 0
+	default:
+		c.lose()
+	}
+}
+
+// lose ends a trial of a number that is not taken.
+func (c *Crew) lose() {
+	t := &c.trial
+	c.lost = min(c.lost+1, late)
+	c.up = !c.up
+	extra := time.Duration(float64(t.costs) * max(0, t.new-t.old) / t.new)
+	c.end(max(extra*share, soon*time.Duration(c.lost)))
+}
+
+// end ends a trial. The next may begin after rest.
+func (c *Crew) end(rest time.Duration) {
+	c.trial.at = -1
+	c.since, c.rest = 0, rest
+	c.usual, c.lately = 0, 0
+}
+
+// average is one over the latest steps, of which there are about so many.
+type average float64
+
+func (a *average) add(x float64, steps float64) {
+	if *a == 0 {
+		*a = average(x)
+	}
+	*a += (average(x) - *a) / average(steps)
+}

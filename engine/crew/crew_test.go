@@ -1,0 +1,155 @@
+package crew
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// machine tells how long a step takes with so many threads.
+type machine func(threads int) float64 // milliseconds
+
+// idle has cores; a fifth of the work cannot be shared.
+func idle(cores int) machine {
+	return func(n int) float64 { return 10 * (0.2 + 0.8/float64(min(n, cores)) + 0.5*float64(max(0, n-cores))) }
+}
+
+// busy has free cores, and others that other programs want.
+func busy(free int) machine {
+	return func(n int) float64 {
+		if n <= free {
+			return idle(free)(n)
+		}
+		return 12 + 20*float64(n-free)
+	}
+}
+
+// work runs steps for a while of computing and returns how long that would
+// have taken with the best number, as a share.
+func work(c *Crew, m machine, most int, noise float64, tokens func(i int) int, seconds float64) float64 {
+	rng := rand.New(rand.NewPCG(1, 2))
+	best := m(1)
+	for n := range most {
+		best = min(best, m(n+1))
+	}
+	took, ideal := 0.0, 0.0
+	for i := 0; took < seconds*1000; i++ {
+		k := tokens(i)
+		factor := (0.5 + 0.5*float64(k)) * (1 + noise*rng.ExpFloat64())
+		t := m(c.Threads()) * factor
+		c.Took(k, time.Duration(t*1e6))
+		took += t
+		ideal += best * factor
+	}
+	return ideal / took
+}
+
+func one(int) int { return 1 }
+
+func TestFindsTheBestNumber(t *testing.T) {
+	for _, most := range []int{1, 2, 4, 8, 16} {
+		for _, start := range []int{1, most} {
+			for _, free := range []int{0, 1, 2, 5, most} {
+				m, name := idle(most), "idle"
+				if free < most {
+					m, name = busy(max(free, 1)), fmt.Sprint(free, " free")
+				}
+				for _, noise := range []float64{0, 0.3} {
+					c := New(start, most, nil)
+					work(c, m, most, noise, one, 10)
+					if got := work(c, m, most, noise, one, 30); got < 0.88 {
+						t.Errorf("%d processors, %s, noise %g, from %d: %.0f %% of the best speed, with %d threads",
+							most, name, noise, start, got*100, c.Threads())
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestTrialsCostLittle(t *testing.T) {
+	for name, m := range map[string]machine{"idle": idle(2), "busy": busy(1)} {
+		c := New(1, 2, nil)
+		work(c, m, 2, 0, one, 10)
+		if got := work(c, m, 2, 0, one, 100); got < 0.98 {
+			t.Errorf("%s: %.1f %% of the best speed", name, got*100)
+		}
+	}
+}
+
+func TestNoticesChanges(t *testing.T) {
+	for _, noise := range []float64{0, 0.3} {
+		c := New(2, 2, nil)
+		for i := range 6 {
+			m, name, want := idle(2), "idle", 0.85
+			if i%2 == 1 {
+				m, name, want = busy(1), "busy", 0.9
+			}
+			if got := work(c, m, 2, noise, one, 20); got < want {
+				t.Errorf("period %d, %s, noise %g: %.0f %% of the best speed", i, name, noise, got*100)
+			}
+		}
+	}
+}
+
+// From the first busy step on it takes less than a second until one thread is left.
+func TestGivesWayAtOnce(t *testing.T) {
+	c := New(2, 2, nil)
+	work(c, idle(2), 2, 0, one, 10)
+	took := 0.0
+	for c.Threads() > 1 || c.trial.at >= 0 {
+		x := busy(1)(c.Threads())
+		c.Took(1, time.Duration(x*1e6))
+		if took += x; took > 1000 {
+			t.Fatal("two threads still compute after a second")
+		}
+	}
+}
+
+func TestBatchesThatChange(t *testing.T) {
+	c := New(1, 2, nil)
+	tokens := func(i int) int { return 1 + i/3%8 }
+	work(c, busy(1), 2, 0, tokens, 10)
+	if got := work(c, busy(1), 2, 0, tokens, 50); got < 0.93 {
+		t.Errorf("busy: %.0f %% of the best speed", got*100)
+	}
+	work(c, idle(2), 2, 0, tokens, 10)
+	if got := work(c, idle(2), 2, 0, tokens, 50); got < 0.93 {
+		t.Errorf("idle: %.0f %% of the best speed", got*100)
+	}
+}
+
+func TestOneProcessor(t *testing.T) {
+	c := New(1, 1, nil)
+	for range 1000 {
+		if c.Threads() != 1 {
+			t.Fatal("more threads than processors")
+		}
+		c.Took(1, time.Millisecond)
+	}
+}
+
+// Two threads on a machine that is full take a hundred times as long.
+func full(n int) float64 { return 10 * math.Pow(100, float64(n-1)) }
+
+func TestAFullMachine(t *testing.T) {
+	c := New(1, 2, nil)
+	if got := work(c, full, 2, 0.3, one, 200); got < 0.95 {
+		t.Errorf("%.0f %% of the best speed", got*100)
+	}
+	c = New(1, 2, func() float64 { return 0.7 })
+	for range 10000 {
+		if c.Threads() > 1 {
+			t.Fatal("two threads are tried where not one processor is free")
+		}
+		c.Took(1, 10*time.Millisecond)
+	}
+	c = New(2, 2, nil)
+	work(c, idle(2), 2, 0, one, 10)
+	c.Took(1, time.Second) // one step is enough
+	if c.Threads() != 1 {
+		t.Error("two threads go on")
+	}
+}
