@@ -4,8 +4,10 @@ package real
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -131,6 +133,71 @@ func TestFastChatController(t *testing.T) {
 		harness.Do(t, http.MethodPost, f.base+"/v1/completions", body).Want(t, http.StatusGatewayTimeout, "upstream_error", "")
 		f.save(t, "errortimeout", body)
 	})
+}
+
+// TestFastChatDiscovery has the gateway find the workers by their controller, and
+// compares what clients get with what FastChat's own API server says.
+func TestFastChatDiscovery(t *testing.T) {
+	control := controller(t)
+	base := gateway(t, `  "*": {adapter: fastchat, controller: "`+control+`"}`+"\n")
+	f := &front{base: base, model: "vicuna-7b"}
+	body := `{"model": "vicuna-7b", "stream": true, "prompt": "Tell me:", "max_tokens": 32}`
+	harness.Do(t, http.MethodPost, base+"/v1/completions", body).Want(t, http.StatusNotFound, "model_not_found", "model")
+
+	_, first := vicuna(t, control)
+	f.play(t, script{"", `"prompt": "Tell me:", "max_tokens": 32`, " Once upon a time, there lived one dragoman.", "stop", "8/10"})
+	if a := harness.Do(t, http.MethodGet, base+"/v1/models", ""); !strings.Contains(string(a.Body), `"id":"vicuna-7b"`) {
+		t.Errorf("the list is %s", a.Body)
+	}
+
+	t.Run("own server", func(t *testing.T) {
+		port := freePort(t)
+		own := "http://127.0.0.1:" + port
+		run(t, inBin(t, "fastchat2024/venv/bin/python"), "-m", "fastchat.serve.openai_api_server", "--host", "127.0.0.1",
+			"--port", port, "--controller-address", control).ready(t, http.MethodGet, own+"/v1/models")
+		same := func(path, body string) {
+			t.Helper()
+			var got, want any
+			a, b := harness.Do(t, http.MethodPost, base+path, body), harness.Do(t, http.MethodPost, own+path, body)
+			if err := errors.Join(json.Unmarshal(a.Body, &got), json.Unmarshal(b.Body, &want)); err != nil {
+				t.Fatalf("%v: %s, %s", err, a.Body, b.Body)
+			}
+			if a.Status != http.StatusOK || !reflect.DeepEqual(said(got), said(want)) {
+				t.Errorf("%s: %d %s, but %s", body, a.Status, a.Body, b.Body)
+			}
+		}
+		same("/api/v1/token_check", `{"prompts": [{"model": "vicuna-7b", "prompt": "Tell me:", "max_tokens": 7}, {"model": "vicuna-7b", "prompt": "x", "max_tokens": 9999}]}`)
+		same("/v1/chat/completions", `{"model": "vicuna-7b", "messages": "What?", "max_tokens": 32}`)
+		same("/v1/chat/completions", `{"model": "vicuna-7b", "messages": "Tell me:"}`)
+		same("/api/v1/chat/completions", `{"model": "vicuna-7b", "messages": [{"role": "user", "content": "Hi"}], "top_k": -1, "repetition_penalty": 1.0, "n": 2}`)
+		same("/v1/completions", `{"model": "vicuna-7b", "prompt": ["What?", "Tell me:"], "max_tokens": 32, "n": 2}`)
+		same("/v1/completions", `{"model": "vicuna-7b", "prompt": "Tell me:", "max_tokens": 32, "echo": true, "stop": null, "top_k": -1}`)
+	})
+
+	_, second := vicuna(t, control)
+	first.kill() // the controller does not know it yet, and names it in turn
+	for range 4 {
+		f.play(t, script{"", `"prompt": "Tell me:", "max_tokens": 32`, " Once upon a time, there lived one dragoman.", "stop", "8/10"})
+	}
+	second.kill()
+	harness.Do(t, http.MethodPost, base+"/v1/completions", body).Want(t, http.StatusBadGateway, "upstream_error", "")
+}
+
+// said leaves of an answer what must be the same whoever gives it: the texts of
+// its choices, or all of a token check.
+func said(answer any) any {
+	members, _ := answer.(map[string]any)
+	choices, _ := members["choices"].([]any)
+	if choices == nil {
+		return answer
+	}
+	var texts []any
+	for _, c := range choices {
+		one, _ := c.(map[string]any)
+		message, _ := one["message"].(map[string]any)
+		texts = append(texts, one["index"], one["text"], message["content"], one["finish_reason"])
+	}
+	return texts
 }
 
 // TestFastChatServer asks by FastChat's own OpenAI server.
