@@ -12,6 +12,7 @@ require (
 	github.com/ebitengine/purego v0.10.0
 	github.com/hybridgroup/yzma v1.26.1
 	github.com/jupiterrider/ffi v0.7.0
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/tidwall/gjson v1.20.3
 	github.com/valyala/fasthttp v1.78.0
 	golang.org/x/sys v0.49.0
@@ -35,4 +36,5 @@ require (
 	github.com/tidwall/match v1.1.1 // indirect
 	github.com/tidwall/pretty v1.3.0 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
 )

@@ -81,6 +81,10 @@ type Traits struct {
 	// settings (temperature, stop, ...) and needs (tools, n, response_format, ...).
 	Accepts []string
 
+	// Fields tells the client's names of parts of a request that the backend's
+	// errors name otherwise: json_schema may be response_format.json_schema.schema.
+	Fields map[string]string
+
 	MaxConcurrent int  // how many requests the backend bears at once; 0 is no bound
 	NoMaxTokens   bool // max_tokens may be left out, and then means no limit, or what a Fitter says
 	PromptStops   bool // a prompt that the client wrote ends at the chat template's stops, too

@@ -32,7 +32,9 @@ var traits = adapters.Traits{
 	Accepts: []string{
 		"temperature", "top_p", "top_k", "min_p", "seed", "stop_token_ids", "min_tokens",
 		"frequency_penalty", "presence_penalty", "repetition_penalty", "logit_bias", "logprobs",
+		"response_format",
 	},
+	Fields: map[string]string{"json_schema": "response_format.json_schema.schema"},
 }
 
 // sent are the settings that the engine knows by their OpenAI names.
@@ -66,6 +68,12 @@ func (Adapter) Request(req *llm.Request) (adapters.Call, error) {
 	}
 	if req.Logprobs {
 		body = strconv.AppendInt(append(body, `,"logprobs":`...), int64(req.TopLogprobs), 10)
+	}
+	switch form, schema := adapters.AnswerForm(req); form {
+	case "json_object":
+		body = append(body, `,"json":true`...)
+	case "json_schema":
+		body = append(append(body, `,"json_schema":`...), schema...)
 	}
 	return adapters.PostJSON("/generate", append(body, '}')), nil
 }

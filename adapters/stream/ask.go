@@ -15,7 +15,7 @@ const maxAnswer = 1 << 20
 // answer. Each call has the time limit of up.First.
 func Asker(up *Upstream) adapters.Ask {
 	return func(ctx context.Context, call adapters.Call) ([]byte, error) {
-		s := &Stream{up: up}
+		s := &Stream{up: up, traits: &adapters.Traits{}} // a question is no request of a client
 		s.ctx, s.cancel = context.WithCancelCause(ctx)
 		defer s.cancel(nil)
 		s.watch = newWatch(s.cancel, up.First, 0)

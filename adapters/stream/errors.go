@@ -18,7 +18,7 @@ import (
 const maxErrorBody = 64 << 10
 
 // statusError makes the client's error of an answer whose status is no success.
-func (up *Upstream) statusError(resp *http.Response, body []byte) error {
+func (up *Upstream) statusError(resp *http.Response, body []byte) *llm.Error {
 	return up.failure(readProblem(body), resp.StatusCode, fmt.Sprintf("status %d", resp.StatusCode), resp.Header)
 }
 
@@ -39,6 +39,18 @@ func (up *Upstream) failure(said adapters.Problem, status int, name string, head
 		e.RetryAfter = header.Get("Retry-After")
 	}
 	return up.cleanError(e)
+}
+
+// field returns the client's name of the part of a request that the backend
+// calls name, see adapters.Traits.Fields.
+func (s *Stream) field(name string) string {
+	for theirs, ours := range s.traits.Fields {
+		rest, ok := strings.CutPrefix(name, theirs)
+		if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return ours + rest
+		}
+	}
+	return name
 }
 
 // decodeError makes the client's error of a decoder's.

@@ -161,7 +161,9 @@ func (s *Stream) refused(resp *http.Response) error {
 	if s.ctx.Err() != nil {
 		return s.readError(err)
 	}
-	return s.up.statusError(resp, body)
+	e := s.up.statusError(resp, body)
+	e.Param = s.field(e.Param)
+	return e
 }
 
 // newRequest gives call a transport.

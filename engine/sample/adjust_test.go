@@ -98,6 +98,10 @@ func (o *odd) Keep(dst, logits []float32) {
 
 func (o *odd) Accept(id int32) { o.accepted = append(o.accepted, id) }
 
+func (o *odd) Done() bool { return false }
+
+func (o *odd) Err() error { return nil }
+
 func TestFilter(t *testing.T) {
 	f := &odd{}
 	if got := picks(t, New(Params{Frequency: 1}, nil, f), 3, 9, 3, 9, 2.5); !slices.Equal(got, []int32{1, 3, 1}) || !slices.Equal(f.accepted, got) {

@@ -56,6 +56,10 @@ type Filter interface {
 	Keep(dst, logits []float32)
 	// Accept tells the filter what came.
 	Accept(id int32)
+	// Done reports whether the answer is whole and nothing can come any more.
+	Done() bool
+	// Err returns why nothing may come, if that is the filter's own fault.
+	Err() error
 }
 
 // Sampler picks the tokens of one request. It is not safe for concurrent use.

@@ -81,7 +81,11 @@ func (s *Scheduler) sample(i int, st *Stream) {
 	}
 	t := st.sampler.Pick(logits)
 	if t.ID < 0 {
-		s.finish(st, Result{Err: errors.New("no token is left to choose from")})
+		err := errors.New("no token is left to choose from")
+		if f := st.req.Filter; f != nil && f.Err() != nil {
+			err = f.Err()
+		}
+		s.finish(st, Result{Err: err})
 		return
 	}
 	if r := st.take(t, s.ends[t.ID]); r != nil {

@@ -125,6 +125,8 @@ func (st *Stream) take(t sample.Token, ends bool) *Result {
 	st.mu.Unlock()
 	st.notify()
 	switch {
+	case st.req.Filter != nil && st.req.Filter.Done():
+		return &Result{Reason: EndOfGeneration}
 	case st.generated < st.limit:
 		return nil
 	case st.generated == st.req.MaxTokens:

@@ -16,11 +16,17 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 	if !readBody(w, r, &body) {
 		return
 	}
-	req, err := body.request(s.vocab.Size())
-	if err != nil {
-		writeError(w, invalid(err.Error()))
+	req, wrong := body.request(s.vocab.Size())
+	if wrong != nil {
+		writeError(w, *wrong)
 		return
 	}
+	form, wrong := body.form()
+	if wrong != nil {
+		writeError(w, *wrong)
+		return
+	}
+	var err error
 	if req.Prompt, err = s.tokens(body.Prompt); err != nil {
 		writeError(w, internal(err))
 		return
@@ -29,12 +35,20 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 		writeError(w, invalid("The prompt is empty."))
 		return
 	}
-	stream, err := s.runner.Submit(r.Context(), req)
+	if form != nil {
+		m := form.NewMatcher(s.vocabulary())
+		if err := m.Err(); err != nil {
+			writeError(w, invalid(clip(err.Error())))
+			return
+		}
+		req.Filter = m
+	}
+	stream, err := s.runner.Submit(r.Context(), *req)
 	if err != nil {
 		writeError(w, refusal(err))
 		return
 	}
-	s.relay(w, stream, &req)
+	s.relay(w, stream, req)
 }
 
 // relay writes a stream's tokens as they come; those that come together go

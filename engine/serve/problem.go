@@ -3,6 +3,7 @@ package serve
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -14,6 +15,7 @@ type problem struct {
 	Status       int    `json:"-"`
 	Code         string `json:"code"`
 	Message      string `json:"message"`
+	Param        string `json:"param,omitempty"`
 	Context      int    `json:"n_ctx,omitempty"`
 	PromptTokens int    `json:"prompt_tokens,omitempty"`
 }
@@ -24,6 +26,13 @@ type errorBody struct {
 
 func invalid(message string) problem {
 	return problem{Status: http.StatusBadRequest, Code: "invalid_request", Message: message}
+}
+
+// wrong is the problem with a request whose member param is at fault.
+func wrong(param, format string, args ...any) *problem {
+	p := invalid(fmt.Sprintf(format, args...))
+	p.Param = param
+	return &p
 }
 
 func internal(err error) problem {

@@ -36,6 +36,11 @@ type generateBody struct {
 	LogitBias         map[int32]float64 `json:"logit_bias"`
 	MinTokens         int               `json:"min_tokens"`
 	Logprobs          *int
+
+	// The form of the answer: at most one of these.
+	JSON       bool            `json:"json"`
+	JSONSchema json.RawMessage `json:"json_schema"`
+	Grammar    *string         `json:"grammar"`
 }
 
 // Bounds of what a request may ask for.
@@ -47,8 +52,8 @@ const (
 
 // request checks the body, for a vocabulary of that size, and fills in what is
 // absent.
-func (b *generateBody) request(vocabulary int) (sched.Request, error) {
-	req := sched.Request{
+func (b *generateBody) request(vocabulary int) (*sched.Request, *problem) {
+	req := &sched.Request{
 		Stop: b.StopTokenIDs,
 		Sampling: sample.Params{
 			Temperature: or(b.Temperature, 0.8),
@@ -71,36 +76,36 @@ func (b *generateBody) request(vocabulary int) (sched.Request, error) {
 	}
 	switch p := req.Sampling; {
 	case len(b.Prompt) == 0:
-		return req, errors.New("prompt is missing: give a list of pieces")
+		return nil, wrong("prompt", "prompt is missing: give a list of pieces")
 	case req.MaxTokens == 0 || req.MaxTokens < -1:
-		return req, fmt.Errorf("max_tokens is %d: give 1 or more, or -1 for no limit", req.MaxTokens)
+		return nil, wrong("max_tokens", "max_tokens is %d: give 1 or more, or -1 for no limit", req.MaxTokens)
 	case p.Temperature < 0:
-		return req, fmt.Errorf("temperature is %g: give 0 or more", p.Temperature)
+		return nil, wrong("temperature", "temperature is %g: give 0 or more", p.Temperature)
 	case p.TopP < 0 || p.TopP > 1:
-		return req, fmt.Errorf("top_p is %g: give 0 to 1", p.TopP)
+		return nil, wrong("top_p", "top_p is %g: give 0 to 1", p.TopP)
 	case p.MinP < 0 || p.MinP > 1:
-		return req, fmt.Errorf("min_p is %g: give 0 to 1", p.MinP)
+		return nil, wrong("min_p", "min_p is %g: give 0 to 1", p.MinP)
 	case b.TopK != nil && *b.TopK < -1:
-		return req, fmt.Errorf("top_k is %d: give 1 or more, or 0 for no limit", *b.TopK)
+		return nil, wrong("top_k", "top_k is %d: give 1 or more, or 0 for no limit", *b.TopK)
 	case math.Abs(p.Frequency) > maxPenalty:
-		return req, fmt.Errorf("frequency_penalty is %g: give -%d to %d", p.Frequency, maxPenalty, maxPenalty)
+		return nil, wrong("frequency_penalty", "frequency_penalty is %g: give -%d to %d", p.Frequency, maxPenalty, maxPenalty)
 	case math.Abs(p.Presence) > maxPenalty:
-		return req, fmt.Errorf("presence_penalty is %g: give -%d to %d", p.Presence, maxPenalty, maxPenalty)
+		return nil, wrong("presence_penalty", "presence_penalty is %g: give -%d to %d", p.Presence, maxPenalty, maxPenalty)
 	case p.Repetition <= 0:
-		return req, fmt.Errorf("repetition_penalty is %g: give more than 0; 1 is none", p.Repetition)
+		return nil, wrong("repetition_penalty", "repetition_penalty is %g: give more than 0; 1 is none", p.Repetition)
 	case p.MinTokens < 0:
-		return req, fmt.Errorf("min_tokens is %d: give 0 or more", p.MinTokens)
+		return nil, wrong("min_tokens", "min_tokens is %d: give 0 or more", p.MinTokens)
 	case req.MaxTokens > 0 && p.MinTokens > req.MaxTokens:
-		return req, fmt.Errorf("min_tokens is %d, more than max_tokens", p.MinTokens)
+		return nil, wrong("min_tokens", "min_tokens is %d, more than max_tokens", p.MinTokens)
 	case p.Top < 0 || p.Top > maxTop:
-		return req, fmt.Errorf("logprobs is %d: give 0 to %d", p.Top, maxTop)
+		return nil, wrong("logprobs", "logprobs is %d: give 0 to %d", p.Top, maxTop)
 	}
 	for id, bias := range b.LogitBias {
 		switch {
 		case id < 0 || int(id) >= vocabulary:
-			return req, fmt.Errorf("logit_bias has token %d: this model's are 0 to %d", id, vocabulary-1)
+			return nil, wrong("logit_bias", "logit_bias has token %d: this model's are 0 to %d", id, vocabulary-1)
 		case math.Abs(bias) > maxBias:
-			return req, fmt.Errorf("logit_bias of token %d is %g: give -%d to %d", id, bias, maxBias, maxBias)
+			return nil, wrong("logit_bias", "logit_bias of token %d is %g: give -%d to %d", id, bias, maxBias, maxBias)
 		case bias == -maxBias:
 			bias = math.Inf(-1)
 		}

@@ -6,8 +6,10 @@ package serve
 import (
 	"context"
 	"net/http"
+	"sync"
 	"time"
 
+	"dragoman/engine/grammar"
 	"dragoman/engine/prompt"
 	"dragoman/engine/sched"
 )
@@ -20,6 +22,8 @@ type Vocab interface {
 	Piece(dst []byte, id int32) []byte
 	// Special returns the spelling of a control token, "" for any other.
 	Special(id int32) string
+	// Ends returns the tokens that end an answer.
+	Ends() []int32
 	// Size returns how many tokens there are; their ids begin at 0.
 	Size() int
 }
@@ -62,6 +66,8 @@ type Server struct {
 	runner Runner
 	props  Props
 	mux    *http.ServeMux
+
+	vocabulary func() *grammar.Vocabulary // made when it is first needed
 }
 
 // New returns the handler of a model's routes.
@@ -71,6 +77,7 @@ func New(v Vocab, r Runner, p Props) *Server {
 		p.SpecialTokens = []string{}
 	}
 	s := &Server{vocab: v, runner: r, props: p, mux: http.NewServeMux()}
+	s.vocabulary = sync.OnceValue(s.words)
 	s.route(http.MethodGet, "/health", s.health)
 	s.route(http.MethodGet, "/props", s.getProps)
 	s.route(http.MethodPost, "/tokenize", s.tokenize)

@@ -1,0 +1,67 @@
+package serve
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"dragoman/engine/grammar"
+)
+
+// maxParam bounds the path of a part of a schema, where it names what is wrong;
+// the message has any path.
+const maxParam = 60
+
+// form returns the grammar that the answer shall keep to; nil is none.
+func (b *generateBody) form() (*grammar.Grammar, *problem) {
+	schema := b.JSONSchema
+	if string(schema) == "null" {
+		schema = nil
+	}
+	switch {
+	case b.JSON && (schema != nil || b.Grammar != nil):
+		return nil, wrong("json", "json is there together with json_schema or grammar")
+	case schema != nil && b.Grammar != nil:
+		return nil, wrong("grammar", "grammar is there together with json_schema")
+	case b.JSON:
+		return grammar.Object(), nil
+	case b.Grammar != nil:
+		g, err := grammar.Parse(*b.Grammar)
+		if err != nil {
+			return nil, wrong("grammar", "Invalid grammar: %s.", clip(err.Error()))
+		}
+		return g, nil
+	case schema != nil:
+		return jsonSchema(schema)
+	}
+	return nil, nil
+}
+
+func jsonSchema(schema json.RawMessage) (*grammar.Grammar, *problem) {
+	g, err := grammar.Schema(schema)
+	if err == nil {
+		return g, nil
+	}
+	param := "json_schema"
+	if e, ok := errors.AsType[*grammar.SchemaError](err); ok && isWord(e.Path) {
+		param += "." + e.Path
+	}
+	return nil, wrong(param, "Invalid schema: %s.", clip(err.Error()))
+}
+
+// isWord reports whether a path is short and has nothing but letters, digits and
+// signs.
+func isWord(path string) bool {
+	return path != "" && len(path) <= maxParam && !strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// words returns the vocabulary as grammars need it. Control tokens are no part
+// of any text; nor are the added words that look like them.
+func (s *Server) words() *grammar.Vocabulary {
+	return grammar.NewVocabulary(s.vocab.Size(), func(dst []byte, id int32) []byte {
+		if s.vocab.Special(id) != "" {
+			return dst
+		}
+		return s.vocab.Piece(dst, id)
+	}, s.vocab.Ends())
+}
