@@ -66,7 +66,7 @@ func TestLogprobsAreTheModelsOwn(t *testing.T) {
 			}
 		}
 		slices.SortStableFunc(order, func(a, b int32) int {
-			return likelier(candidate{a, float64(logits[a])}, candidate{b, float64(logits[b])})
+			return likelier(candidate{id: a, x: float64(logits[a])}, candidate{id: b, x: float64(logits[b])})
 		})
 		if len(got.Top) != k {
 			t.Fatalf("%d of %d likeliest tokens", len(got.Top), k)

@@ -48,7 +48,7 @@ func likeliest(logits []float32, k int) []candidate {
 			best = append(best, candidate{})
 		}
 		copy(best[at+1:], best[at:])
-		best[at] = candidate{int32(i), float64(l)}
+		best[at] = candidate{id: int32(i), x: float64(l)}
 		if len(best) == k {
 			least = float32(best[k-1].x)
 		}

@@ -78,6 +78,7 @@ type Sampler struct {
 type candidate struct {
 	id int32
 	x  float64 // (logit - highest logit) / temperature: 0 for the most likely
+	w  float64 // e^x
 }
 
 // New returns a sampler for the answer to prompt. A nil filter lets all tokens
@@ -136,12 +137,23 @@ func (s *Sampler) pick(logits []float32) int32 {
 	return s.draw()
 }
 
-// argmax returns the first of the highest finite logits, and its value.
+// argmax returns the first of the highest finite logits, and its value. Eight
+// at a time are compared with the highest so far, which nearly all are below.
 func argmax(logits []float32) (int32, float32) {
-	best, top := int32(-1), float32(-math.MaxFloat32)
-	for i, l := range logits {
-		if l > top && l <= math.MaxFloat32 {
-			best, top = int32(i), l
+	best, top := int32(-1), float32(math.Inf(-1))
+	for i := range len(logits) / 8 {
+		l := (*[8]float32)(logits[8*i:])
+		if l[0] > top || l[1] > top || l[2] > top || l[3] > top || l[4] > top || l[5] > top || l[6] > top || l[7] > top {
+			for j, x := range l {
+				if x > top && x <= math.MaxFloat32 {
+					best, top = int32(8*i+j), x
+				}
+			}
+		}
+	}
+	for i := len(logits) &^ 7; i < len(logits); i++ {
+		if x := logits[i]; x > top && x <= math.MaxFloat32 {
+			best, top = int32(i), x
 		}
 	}
 	return best, top
@@ -162,16 +174,28 @@ func (s *Sampler) keep(logits []float32, top float32) {
 	// Compared as float32 first: nearly all tokens of a large vocabulary fail here.
 	slack := 1e-5 * (1 + math.Abs(float64(top)))
 	floor := float32(float64(top) + limit*s.p.Temperature - slack)
-	for i, l := range logits {
-		if l < floor || !(l <= top) {
-			continue
+	take := func(id int, l float32) {
+		if x := float64(l-top) / s.p.Temperature; l <= top && x >= limit {
+			s.kept = append(s.kept, candidate{id: int32(id), x: x})
 		}
-		if x := float64(l-top) / s.p.Temperature; x >= limit {
-			s.kept = append(s.kept, candidate{int32(i), x})
+	}
+	for i := range len(logits) / 8 {
+		l := (*[8]float32)(logits[8*i:])
+		if l[0] >= floor || l[1] >= floor || l[2] >= floor || l[3] >= floor ||
+			l[4] >= floor || l[5] >= floor || l[6] >= floor || l[7] >= floor {
+			for j, x := range l {
+				take(8*i+j, x)
+			}
 		}
+	}
+	for i := len(logits) &^ 7; i < len(logits); i++ {
+		take(i, logits[i])
 	}
 	if k := s.p.TopK; k > 0 && k < len(s.kept) {
 		s.kept = largest(s.kept, k)
+	}
+	for i := range s.kept {
+		s.kept[i].w = math.Exp(s.kept[i].x)
 	}
 	if s.p.TopP < 1 {
 		s.kept = nucleus(s.kept, s.p.TopP)
@@ -214,12 +238,12 @@ func largest(c []candidate, k int) []candidate {
 func nucleus(c []candidate, p float64) []candidate {
 	total := 0.0
 	for _, x := range c {
-		total += math.Exp(x.x)
+		total += x.w
 	}
 	for k := min(64, len(c)); ; k = min(k*4, len(c)) {
 		mass := 0.0
 		for i, x := range largest(c, k) {
-			if mass += math.Exp(x.x); mass >= p*total {
+			if mass += x.w; mass >= p*total {
 				return c[:i+1]
 			}
 		}
@@ -233,11 +257,11 @@ func nucleus(c []candidate, p float64) []candidate {
 func (s *Sampler) draw() int32 {
 	total := 0.0
 	for _, c := range s.kept {
-		total += math.Exp(c.x)
+		total += c.w
 	}
 	u := s.rng.Float64() * total
 	for _, c := range s.kept {
-		if u -= math.Exp(c.x); u < 0 {
+		if u -= c.w; u < 0 {
 			return c.id
 		}
 	}

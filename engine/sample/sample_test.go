@@ -2,6 +2,7 @@ package sample
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -43,7 +44,7 @@ func reference(p Params, logits []float32) ([]int32, []float64) {
 		ids[i], weight[i] = int32(i), math.Exp(float64(l-top)/p.Temperature)
 	}
 	slices.SortStableFunc(ids, func(a, b int32) int {
-		return likelier(candidate{a, float64(logits[a])}, candidate{b, float64(logits[b])})
+		return likelier(candidate{id: a, x: float64(logits[a])}, candidate{id: b, x: float64(logits[b])})
 	})
 	ids = slices.DeleteFunc(ids, func(id int32) bool { return weight[id] < p.MinP })
 	if p.TopK > 0 {
@@ -170,19 +171,30 @@ func FuzzPick(f *testing.F) {
 	})
 }
 
+// Logits as models give them: a few tokens are likely.
+func peaked(n int) []float32 {
+	logits := randomLogits(rand.New(rand.NewPCG(1, 1)), n)
+	for i := range 20 {
+		logits[n/40*i] = 20 - float32(i)/4
+	}
+	return logits
+}
+
 func BenchmarkPick(b *testing.B) {
-	logits := randomLogits(rand.New(rand.NewPCG(1, 1)), 128_000)
-	for name, p := range map[string]Params{
-		"greedy":  {},
-		"default": {Temperature: 0.8, TopK: 40, TopP: 0.95, MinP: 0.05},
-		"top_p":   {Temperature: 1, TopP: 0.9},
-		"all":     {Temperature: 1, TopP: 1},
-	} {
-		b.Run(name, func(b *testing.B) {
-			s := New(p, nil, nil)
-			for b.Loop() {
-				s.Pick(logits)
-			}
-		})
+	for _, size := range []int{49_152, 128_000} {
+		logits := peaked(size)
+		for name, p := range map[string]Params{
+			"greedy":  {},
+			"default": {Temperature: 0.8, TopK: 40, TopP: 0.95, MinP: 0.05},
+			"top_p":   {Temperature: 1, TopP: 0.9},
+			"all":     {Temperature: 1, TopP: 1},
+		} {
+			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
+				s := New(p, nil, nil)
+				for b.Loop() {
+					s.Pick(logits)
+				}
+			})
+		}
 	}
 }
