@@ -71,9 +71,8 @@ func number(name, value string) (tensor, error) {
 		return tensor{datatype, 1, binary.LittleEndian.AppendUint32(nil, uint32(n))}, nil
 	case "UINT64":
 		n, err := strconv.ParseUint(value, 10, 64)
-		if err != nil { // a negative seed is as good as any other
-			signed, _ := strconv.ParseInt(value, 10, 64)
-			n = uint64(signed)
+		if err != nil {
+			return tensor{}, fmt.Errorf("input %s: %w", name, err)
 		}
 		return tensor{datatype, 1, binary.LittleEndian.AppendUint64(nil, n)}, nil
 	}

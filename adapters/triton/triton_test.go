@@ -1,7 +1,6 @@
 package triton
 
 import (
-	"encoding/binary"
 	"strings"
 	"testing"
 
@@ -44,14 +43,9 @@ func TestBrokenResponses(t *testing.T) {
 }
 
 func TestValuesThatAreNoTensors(t *testing.T) {
-	for _, value := range []string{`{}`, `null`, `[1]`, `["a",{}]`} {
-		if got, err := tensorOf("x", []byte(value)); err == nil {
+	for _, value := range []string{`{}`, `null`, `[1]`, `["a",{}]`, `-1`} {
+		if got, err := tensorOf("seed", []byte(value)); err == nil {
 			t.Errorf("%s: got %+v", value, got)
-		}
-	}
-	for value, want := range map[string]uint64{"7": 7, "-1": 1<<64 - 1, "18446744073709551615": 1<<64 - 1, "-9223372036854775808": 1 << 63} {
-		if got, err := tensorOf("seed", []byte(value)); err != nil || binary.LittleEndian.Uint64(got.contents) != want {
-			t.Errorf("seed %s: got %+v, %v", value, got, err)
 		}
 	}
 }

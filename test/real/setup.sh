@@ -114,7 +114,17 @@ litellm() {
 	venv litellm /usr/bin/python3
 }
 
-if [ $# = 0 ]; then set -- fastchat llamacpp smollm2 vllm litellm ollama; fi
+# PyTriton's package holds Triton itself. Its Python backend wants the stub of the
+# Python that runs it beside itself.
+triton() {
+	debian python3-venv libpython3.11
+	venv triton /usr/bin/python3
+	local server
+	server=$(echo "$out"/triton/venv/lib/python3*/site-packages/pytriton/tritonserver)
+	cp "$server"/python_backend_stubs/3.11/triton_python_backend_stub "$server/backends/python/"
+}
+
+if [ $# = 0 ]; then set -- fastchat llamacpp smollm2 vllm litellm ollama triton; fi
 for name in "$@"; do
 	(cd "$out" && "$name")
 done
