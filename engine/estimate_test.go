@@ -33,7 +33,7 @@ func TestEstimate(t *testing.T) {
 	if e.Model != "stories" || e.Architecture != "llama" || e.Context != 1024 || e.TrainContext != 1024 || e.Parallel != 8 || e.Quantization != "Q8_0" {
 		t.Errorf("got %+v", e)
 	}
-	if m.Cache != 8*1024*6*640 || m.Total != m.Weights+m.Cache+m.Compute+m.Process || !e.Fits {
+	if m.Cache != 8*1024*6*640 || m.Total != m.Weights+m.Cache+m.Compute+m.Process || m.Host > m.Total || !e.Fits {
 		t.Errorf("got %+v", m)
 	}
 	half := estimateOf(t, builtin, "-parallel", "4", "-cache-type-k", "q8_0", "-cache-type-v", "q8_0").Memory

@@ -31,13 +31,38 @@ func NewEstimate(opt Options) (*Estimate, error) {
 	return e, nil
 }
 
-// Check returns an error with the figures if the model does not fit into the
-// memory that is free. layers of it, from 0 to all, are on a GPU.
-func (e *Estimate) Check(m machine.Memory, layers int) error {
-	free := cmp.Or(m.Free, m.Total)
+// Host returns the bytes that the machine's own memory must have when that many
+// layers, from 0 to all, are in the memory of GPUs.
+func (e *Estimate) Host(layers int) uint64 {
 	all := max(e.Info.Layers, 1)
 	here := uint64(all - min(layers, all))
-	need := e.Process + e.Compute + (e.Weights+e.Cache)/uint64(all)*here
+	return e.Process + e.Compute + (e.Weights+e.Cache)/uint64(all)*here
+}
+
+// Offloaded returns how many layers Open would try to put into the memory of
+// GPUs. It is 0 without a GPU that has its own, and before Load.
+func (e *Estimate) Offloaded(opt Options) int {
+	if opt.Device == "cpu" || libraries == "" {
+		return 0
+	}
+	gpus, err := choose(opt.Device, found())
+	if err != nil {
+		return 0 // Open says why
+	}
+	layers := opt.GPULayers
+	if layers < 0 {
+		layers = layersFor(e, gpus)
+	}
+	if layers < fewest {
+		return 0
+	}
+	return ownMemory(gpus, layers)
+}
+
+// Check returns an error with the figures if the model does not fit into the
+// memory that is free, with that many layers elsewhere.
+func (e *Estimate) Check(m machine.Memory, layers int) error {
+	free, need := cmp.Or(m.Free, m.Total), e.Host(layers)
 	if free == 0 || need <= free {
 		return nil
 	}

@@ -19,6 +19,7 @@ type Estimate struct {
 	TrainContext int    `json:"n_ctx_train"` // what the model was trained for
 	Memory       struct {
 		Total uint64 `json:"total"` // bytes that it will take
+		Host  uint64 `json:"host"`  // of these, what is not on a GPU
 	} `json:"memory"`
 	Free    uint64 `json:"free"`    // bytes of the machine's memory; 0 is unknown
 	Machine uint64 `json:"machine"` // bytes that it has; 0 is unknown
@@ -34,7 +35,7 @@ func Ask(ctx context.Context, opt Options) (*Estimate, error) {
 	ctx, cancel := context.WithTimeout(ctx, estimateTime)
 	defer cancel()
 	opt = opt.withDefaults()
-	cmd := exec.CommandContext(ctx, opt.Binary, append([]string{"-estimate", "-model", opt.Model}, opt.Args...)...)
+	cmd := exec.CommandContext(ctx, opt.Binary, append([]string{"-estimate", "-model", opt.Model}, opt.flags()...)...)
 	cmd.SysProcAttr = ownGroup()
 	cmd.WaitDelay = 2 * time.Second
 	said := newTail(opt.Log)

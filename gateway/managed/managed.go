@@ -78,6 +78,14 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// flags returns how the model is to run.
+func (o Options) flags() []string {
+	if o.Lib == "" {
+		return o.Args
+	}
+	return append([]string{"-lib", o.Lib}, o.Args...)
+}
+
 // Program returns the path of the program that Options.Binary means.
 func Program(binary string) string {
 	if binary == "" {

@@ -103,11 +103,8 @@ func (p *process) launch() error {
 	if err != nil {
 		return err
 	}
-	args := []string{"-model", p.opt.Model, "-listen", listen, "-supervised"}
-	if p.opt.Lib != "" {
-		args = append(args, "-lib", p.opt.Lib)
-	}
-	cmd := exec.Command(p.opt.Binary, append(args, p.opt.Args...)...)
+	args := append([]string{"-model", p.opt.Model, "-listen", listen, "-supervised"}, p.opt.flags()...)
+	cmd := exec.Command(p.opt.Binary, args...)
 	cmd.SysProcAttr = ownGroup()
 	cmd.Stderr = p.stderr
 	cmd.WaitDelay = 2 * time.Second // for a child of the engine that holds standard error open
