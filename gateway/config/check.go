@@ -27,8 +27,9 @@ func (p *parser) check(w *written) *Config {
 	}
 	p.listen(&w.Listen, &c)
 	p.browsers(&c)
-	c.BodyLimit = p.size("body_limit", w.BodyLimit, c.BodyLimit)
-	c.FrameLimit = p.size("frame_limit", w.FrameLimit, c.FrameLimit)
+	c.BodyLimit = p.size("body_limit", w.BodyLimit, c.BodyLimit, math.MaxInt32)
+	c.FrameLimit = p.size("frame_limit", w.FrameLimit, c.FrameLimit, math.MaxInt32)
+	c.EngineMemory = p.size("engine_memory", w.EngineMemory, 0, 1<<50)
 	for i, t := range []time.Duration{c.CommitAfter, c.KeepAlive, c.WriteTimeout} {
 		if t == 0 {
 			p.bad([]string{"commit_after", "keep_alive", "write_timeout"}[i], "must be longer than 0")
@@ -109,15 +110,16 @@ func (p *parser) browsers(c *Config) {
 	}
 }
 
-// size returns the bytes that text such as 32MiB means; absent text is fallback.
-func (p *parser) size(path, text string, fallback int64) int64 {
+// size returns the bytes that text such as 32MiB means, most at most; absent text
+// is fallback.
+func (p *parser) size(path, text string, fallback, most int64) int64 {
 	if text == "" {
 		return fallback
 	}
 	digits := strings.TrimRight(text, "BKMGi ")
 	shift, ok := map[string]uint{"": 0, "B": 0, "KiB": 10, "MiB": 20, "GiB": 30}[strings.TrimSpace(text[len(digits):])]
 	n, err := strconv.ParseInt(digits, 10, 64)
-	if !ok || err != nil || n < 1 || n > math.MaxInt32>>shift {
+	if !ok || err != nil || n < 1 || n > most>>shift {
 		p.bad(path, "must be a size such as 512KiB, 32MiB or 1GiB, not %s", p.env.shown(text))
 		return fallback
 	}

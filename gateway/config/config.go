@@ -27,6 +27,9 @@ type Config struct {
 	// BodyLimit bounds a request's body, FrameLimit one frame of a backend's
 	// answer, in bytes. Default 32MiB and 8MiB.
 	BodyLimit, FrameLimit int64
+	// EngineMemory bounds what the bundled engines may take together, in bytes.
+	// Default 0: what the machine has, less a reserve.
+	EngineMemory int64
 	// Drain is how long running answers may take to end after a stop was asked
 	// for. Default 30s.
 	Drain time.Duration

@@ -87,7 +87,7 @@ func TestWhole(t *testing.T) {
 	f("listen", c.Listen, []string{"0.0.0.0:8000", "[::1]:5000", "unix:/run/dragoman.sock"})
 	f("keys", []string{c.Keys[0].Reveal(), c.Keys[1].Reveal()}, []string{secret, "plain-key"})
 	f("browsers", [][]string{c.Origins, c.Hosts}, [][]string{{"https://chat.example.org", "*"}, {"chat.example.org"}})
-	f("limits", []int64{c.BodyLimit, c.FrameLimit}, []int64{64 << 20, 512 << 10})
+	f("limits", []int64{c.BodyLimit, c.FrameLimit, c.EngineMemory}, []int64{64 << 20, 512 << 10, 48 << 30})
 	f("times", []time.Duration{c.Drain, c.CommitAfter, c.KeepAlive, c.WriteTimeout},
 		[]time.Duration{0, 5 * time.Second, time.Minute, 10 * time.Second})
 	f("log", c.Log, Log{Level: slog.LevelDebug, JSON: true})

@@ -15,6 +15,7 @@ type written struct {
 	Hosts            []string      `yaml:"hosts"`
 	BodyLimit        string        `yaml:"body_limit"`
 	FrameLimit       string        `yaml:"frame_limit"`
+	EngineMemory     string        `yaml:"engine_memory"`
 	Drain            time.Duration `yaml:"drain"`
 	CommitAfter      time.Duration `yaml:"commit_after"`
 	KeepAlive        time.Duration `yaml:"keep_alive"`

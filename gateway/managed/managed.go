@@ -12,9 +12,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -28,6 +30,8 @@ type Options struct {
 	TTL    time.Duration // stop after so long without use; 0 is never
 	Grace  time.Duration // between asking the engine to stop and killing it; 0 is 5 s
 	Start  time.Duration // how long loading may take; 0 is 10 min
+	Memory *Memory       // shared with other engines; nil is without bound
+	Wait   time.Duration // how long a start may wait for memory; 0 is 5 min
 	Log    *slog.Logger  // nil logs nothing
 }
 
@@ -45,7 +49,7 @@ type Engine struct {
 	mu       sync.Mutex
 	current  *process // starting or ready; nil: none
 	previous *process // told to stop or ended; nil: none yet
-	users    int
+	alive    map[*process]bool
 	idle     *time.Timer // runs while nobody uses the engine; nil without TTL
 	failures int         // starts that failed and crashes, without a good run between
 	failed   error       // why the last start failed; nil if it did not
@@ -57,7 +61,7 @@ type Engine struct {
 func New(opt Options) *Engine {
 	opt = opt.withDefaults()
 	opt.Log = opt.Log.With("model", opt.Model)
-	e := &Engine{opt: opt, delay: backoff}
+	e := &Engine{opt: opt, delay: backoff, alive: map[*process]bool{}}
 	if opt.TTL > 0 {
 		e.idle = time.AfterFunc(opt.TTL, e.stopIdle)
 	}
@@ -71,6 +75,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Start <= 0 {
 		o.Start = 10 * time.Minute
+	}
+	if o.Wait <= 0 {
+		o.Wait = 5 * time.Minute
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -134,26 +141,65 @@ func (e *Engine) Acquire(ctx context.Context) (address string, release func(), e
 		err = ctx.Err()
 	}
 	if err != nil {
-		e.leave()
+		e.leave(p)
 		return "", nil, err
 	}
-	return p.address, sync.OnceFunc(e.leave), nil
+	return p.address, sync.OnceFunc(func() { e.leave(p) }), nil
 }
 
-// leave counts a user out.
-func (e *Engine) leave() {
+// leave counts a user of p out.
+func (e *Engine) leave(p *process) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.users--
-	e.restartIdle()
+	p.users--
+	switch {
+	case p.users > 0:
+	case p.retired:
+		p.stop(e.opt.Grace)
+	case p.waiting && e.current == p:
+		e.drop(p) // nobody wants it any more
+	default:
+		e.restartIdle()
+		e.noteUse(p)
+	}
+}
+
+// noteUse tells the budget whether anybody uses p. The caller holds mu.
+func (e *Engine) noteUse(p *process) {
+	if e.opt.Memory != nil && p.isReady() {
+		e.opt.Memory.use(p.holder, p.users == 0)
+	}
 }
 
 // restartIdle begins the wait for TTL anew if nobody uses the engine. The
 // caller holds mu.
 func (e *Engine) restartIdle() {
-	if e.idle != nil && e.users == 0 && !e.closed {
+	if e.idle != nil && !e.used() && !e.closed {
 		e.idle.Reset(e.opt.TTL)
 	}
+}
+
+// used reports whether anybody uses the current process. The caller holds mu.
+func (e *Engine) used() bool { return e.current != nil && e.current.users > 0 }
+
+// retire makes p give its memory to another engine: at once if nobody uses it,
+// else after its last user, unless it is to be idle now. It reports whether p
+// goes. The next to come starts another.
+func (e *Engine) retire(p *process, idle bool) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.current != p {
+		return true
+	}
+	if idle && p.users > 0 {
+		return false
+	}
+	e.opt.Log.Info("engine makes room for another", "requests", p.users)
+	e.current, e.previous, p.retired = nil, p, true
+	if p.users == 0 {
+		p.stop(e.opt.Grace)
+	}
+	return true
 }
 
 // stopIdle stops an engine that nobody uses. While it starts it is let be: the
@@ -161,7 +207,7 @@ func (e *Engine) restartIdle() {
 func (e *Engine) stopIdle() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if p := e.current; e.users == 0 && p != nil && p.isReady() {
+	if p := e.current; p != nil && p.users == 0 && p.isReady() {
 		e.opt.Log.Info("engine stopped: nobody has used it", "ttl", e.opt.TTL)
 		e.drop(p)
 	}
@@ -184,14 +230,17 @@ func (e *Engine) enter() (*process, error) {
 		return nil, e.failed // it would only fail again
 	case e.current == nil:
 		p := newProcess(e.opt)
+		p.holder = &holder{leave: func(idle bool) bool { return e.retire(p, idle) }}
+		e.alive[p] = true
 		previous, wait := e.previous, time.Until(e.retry)
 		e.current = p
 		e.running.Go(func() { e.supervise(p, previous, wait) })
 	}
-	e.users++
+	e.current.users++
 	if e.idle != nil {
 		e.idle.Stop()
 	}
+	e.noteUse(e.current)
 	return e.current, nil
 }
 
@@ -200,14 +249,16 @@ func (e *Engine) enter() (*process, error) {
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	e.closed = true
-	p := e.current
 	if e.idle != nil {
 		e.idle.Stop()
 	}
-	if p != nil {
-		e.drop(p)
+	if e.current != nil {
+		e.drop(e.current)
 	}
-	p = e.previous
+	alive := slices.Collect(maps.Keys(e.alive))
+	for _, p := range alive {
+		p.stop(e.opt.Grace)
+	}
 	e.mu.Unlock()
 	ended := make(chan struct{})
 	go func() {
@@ -218,7 +269,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	case <-ended:
 		return nil
 	case <-ctx.Done():
-		if p != nil {
+		for _, p := range alive {
 			p.kill()
 		}
 		<-ended

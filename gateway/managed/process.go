@@ -31,6 +31,13 @@ type process struct {
 	dir    string // of the socket; "" without one
 	stdout *bufio.Reader
 
+	holder *holder // of its memory
+
+	// Under the Engine's lock.
+	users   int
+	waiting bool // for memory
+	retired bool // it stops after its last user
+
 	once     sync.Once
 	stopping chan struct{} // closed by stop
 
@@ -81,6 +88,16 @@ func (p *process) start() error {
 	}
 	p.err = &StartError{Model: p.opt.Model, Lines: p.stderr.last(), Err: err}
 	return p.err
+}
+
+// refuse says why the program was not run at all.
+func (p *process) refuse(err error) {
+	if failed := (*StartError)(nil); errors.As(err, &failed) {
+		p.err = failed
+	} else {
+		p.err = &StartError{Model: p.opt.Model, Err: err}
+	}
+	close(p.started)
 }
 
 // abandon waits for the end of a program that is not ready because of err, and

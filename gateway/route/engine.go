@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"dragoman/adapters"
 	"dragoman/adapters/llm"
@@ -28,20 +29,20 @@ type engine interface {
 }
 
 // newEngine returns the engine of cfg, which is not started yet.
-func newEngine(cfg *config.Engine, o Options) engine {
+func newEngine(cfg *config.Engine, wait time.Duration, o Options) engine {
 	if o.engine != nil {
 		return o.engine(cfg)
 	}
 	return managed.New(managed.Options{
 		Binary: o.EngineBinary, Model: cfg.Model, Lib: cmp.Or(cfg.Lib, o.EngineLib),
-		Args: engineArgs(cfg), TTL: cfg.TTL, Log: o.Log,
+		Args: engineArgs(cfg), TTL: cfg.TTL, Memory: o.memory, Wait: wait, Log: o.Log,
 	})
 }
 
 // newChild returns the way to the engine of cfg.
 func newChild(cfg *config.Backend, maxFrame int64, o Options, log *slog.Logger) *child {
 	return &child{
-		engine: newEngine(cfg.Engine, o), cfg: cfg, maxFrame: maxFrame, log: log,
+		engine: newEngine(cfg.Engine, cfg.Timeout.First, o), cfg: cfg, maxFrame: maxFrame, log: log,
 		paths: []string{managed.Program(o.EngineBinary), cfg.Engine.Model, cfg.Engine.Lib, o.EngineLib},
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"dragoman/adapters/llm"
 	"dragoman/gateway/config"
+	"dragoman/gateway/managed"
 	"dragoman/gateway/openai"
 )
 
@@ -22,6 +23,7 @@ type Options struct {
 	EngineBinary string       // the engine program; "": dragoman-engine beside this program
 	EngineLib    string       // folder of llama.cpp's libraries; "": the engine's own choice
 
+	memory *managed.Memory             // that all engines share; set by New
 	engine func(*config.Engine) engine // for tests, as is
 	now    func() time.Time
 }
@@ -48,6 +50,7 @@ func New(c *config.Config, o Options) (*Table, error) {
 	if o.now == nil {
 		o.now = time.Now
 	}
+	o.memory = managed.NewMemory(uint64(c.EngineMemory))
 	ctx, stop := context.WithCancel(context.Background())
 	t := &Table{exact: map[string]*Model{}, stop: stop, made: time.Now().Unix()}
 	var errs []error
