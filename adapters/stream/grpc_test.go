@@ -50,6 +50,15 @@ func upstreamGRPC(t *testing.T, o ClientOptions) *Upstream {
 	return &Upstream{URL: o.URL, Client: client}
 }
 
+// trusting returns a client for a server with TLS.
+func trusting(t *testing.T, server *httptest.Server) *Upstream {
+	t.Helper()
+	up := upstreamGRPC(t, ClientOptions{URL: server.URL})
+	roots := server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+	up.Client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: roots}
+	return up
+}
+
 // grpcFrames are messages of gRPC.
 func grpcFrames(texts ...string) string {
 	var b []byte
@@ -106,9 +115,7 @@ func TestGRPC(t *testing.T) {
 	secure.EnableHTTP2 = true
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
-	up := upstreamGRPC(t, ClientOptions{URL: secure.URL})
-	up.Client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}
-	f(up)
+	f(trusting(t, secure))
 
 	socket := grpcServer(handler)
 	path := filepath.Join(t.TempDir(), "s")
@@ -208,9 +215,13 @@ func TestGRPCBehindHTTP(t *testing.T) {
 	if e := openError(t, up, calls); e.Status != 503 || e.Message != "The backend answered with status 503: no such place" {
 		t.Errorf("got %+v", e)
 	}
-	old := serve(t, func(http.ResponseWriter, *http.Request) {}) // speaks HTTP/1.1 alone
-	if e := openError(t, upstreamGRPC(t, ClientOptions{URL: old.URL}), calls); e.Status != 502 {
-		t.Errorf("got %+v", e)
+	old := serve(t, func(http.ResponseWriter, *http.Request) {}) // these two speak HTTP/1.1 alone
+	secure := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(secure.Close)
+	for _, up := range []*Upstream{upstreamGRPC(t, ClientOptions{URL: old.URL}), trusting(t, secure)} {
+		if e := openError(t, up, calls); e.Status != 502 {
+			t.Errorf("got %+v", e)
+		}
 	}
 }
 
