@@ -30,6 +30,14 @@ type Request struct {
 	Stop      []string
 	Params    Params
 
+	// Spell holds the texts by which the answer will be taken apart. A backend
+	// that hides control tokens must write out those that are parts of them.
+	Spell []string
+
+	// After holds texts, with one of which the answer's own text begins: what the
+	// model writes before is something else, such as its reasoning. nil is none.
+	After []string
+
 	Logprobs    bool // the answer's tokens shall come with their log-probabilities,
 	TopLogprobs int  // and with those of so many of the likeliest tokens
 

@@ -69,11 +69,18 @@ func (Adapter) Request(req *llm.Request) (adapters.Call, error) {
 	if req.Logprobs {
 		body = strconv.AppendInt(append(body, `,"logprobs":`...), int64(req.TopLogprobs), 10)
 	}
-	switch form, schema := adapters.AnswerForm(req); form {
+	if len(req.Spell) > 0 {
+		body = adapters.AppendStrings(append(body, `,"spell":`...), req.Spell)
+	}
+	form, schema := adapters.AnswerForm(req)
+	switch form {
 	case "json_object":
 		body = append(body, `,"json":true`...)
 	case "json_schema":
 		body = append(append(body, `,"json_schema":`...), schema...)
+	}
+	if form != "text" && len(req.After) > 0 {
+		body = adapters.AppendStrings(append(body, `,"after":`...), req.After)
 	}
 	return adapters.PostJSON("/generate", append(body, '}')), nil
 }

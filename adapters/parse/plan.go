@@ -117,6 +117,40 @@ func (f *Format) Plan(req *llm.Request, opened bool) *Plan {
 	return p
 }
 
+// Texts returns all texts that the parser looks for, each once.
+func (p *Plan) Texts() []string {
+	var all []string
+	add := func(texts ...string) {
+		for _, s := range texts {
+			if s != "" && !slices.Contains(all, s) {
+				all = append(all, s)
+			}
+		}
+	}
+	for _, t := range p.tags {
+		add(t.open, t.end)
+	}
+	add(p.headers...)
+	add(p.ends...)
+	for _, f := range p.forms {
+		add(f.section, f.open, f.until)
+		add(f.ends...)
+		if t := f.tags; t != nil {
+			add(t.afterName, t.key, t.keyEnd, t.value, t.end, t.callEnd)
+		}
+	}
+	return all
+}
+
+// Begins returns the texts behind which the answer's own text begins; nil is at
+// once, as far as it is known before.
+func (p *Plan) Begins() []string {
+	if p.opened {
+		return p.closers()
+	}
+	return p.headers
+}
+
 // NewParser returns the parser of one choice.
 func (p *Plan) NewParser() *Parser {
 	parser := &Parser{plan: p, fresh: true, mode: begin}

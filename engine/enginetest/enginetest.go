@@ -19,6 +19,8 @@ type Options struct {
 	Parallel int  // requests at once [4]
 	Queue    int  // requests that may wait [64]
 	NoBOS    bool // the model wants no BOS before prompts
+
+	ChatTemplate string // [fakellama.ChatTemplate]
 }
 
 // New starts an engine that runs m, and returns its server; the test's end
@@ -37,7 +39,9 @@ func New(t testing.TB, m *fakellama.Model, o Options) *httptest.Server {
 		defer close(done)
 		s.Run(ctx)
 	}()
-	srv := httptest.NewServer(serve.New(m, s, Props(o)))
+	props := Props(o)
+	props.SpecialTokens = append(props.SpecialTokens, m.Control...)
+	srv := httptest.NewServer(serve.New(m, s, props))
 	t.Cleanup(func() {
 		cancel()
 		<-done
@@ -53,6 +57,9 @@ func (o Options) withDefaults() Options {
 	if o.Parallel == 0 {
 		o.Parallel = 4
 	}
+	if o.ChatTemplate == "" {
+		o.ChatTemplate = fakellama.ChatTemplate
+	}
 	if o.Queue == 0 {
 		o.Queue = 64
 	}
@@ -64,7 +71,7 @@ func Props(o Options) serve.Props {
 	o = o.withDefaults()
 	p := serve.Props{
 		Protocol: serve.Protocol, Model: "fake", Context: o.Context, TrainContext: o.Context,
-		ChatTemplate: fakellama.ChatTemplate, BOSToken: "<s>", EOSToken: "</s>", AddBOS: !o.NoBOS, BOS: fakellama.BOS,
+		ChatTemplate: o.ChatTemplate, BOSToken: "<s>", EOSToken: "</s>", AddBOS: !o.NoBOS, BOS: fakellama.BOS,
 		Parallel: o.Parallel, Llama: "fake",
 	}
 	for _, s := range fakellama.Specials {

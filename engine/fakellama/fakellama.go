@@ -11,23 +11,8 @@ import (
 	"slices"
 	"sync"
 
-	"dragoman/engine/prompt"
 	"dragoman/engine/sched"
 )
-
-// The control tokens follow the 256 bytes.
-const (
-	BOS     = 256 + iota // <s>
-	EOS                  // </s>
-	IMStart              // <|im_start|>
-	IMEnd                // <|im_end|>, which ends an answer as EOS does
-	vocabSize
-)
-
-// Specials are the control tokens and their spellings.
-var Specials = []prompt.Special{
-	{Text: "<s>", ID: BOS}, {Text: "</s>", ID: EOS}, {Text: "<|im_start|>", ID: IMStart}, {Text: "<|im_end|>", ID: IMEnd},
-}
 
 // ChatTemplate is the ChatML template.
 const ChatTemplate = `{% for m in messages %}<|im_start|>{{ m.role }}
@@ -43,6 +28,9 @@ type Model struct {
 	// Weigh, if set, chooses the logits after the tokens of a sequence instead.
 	// They are all 0 before.
 	Weigh func(tokens []int32, logits []float32)
+	// Control are further control tokens, by their spellings; a Reply that holds
+	// one says that token.
+	Control []string
 	// OnDecode, if set, is called with each batch before it is decoded. It may
 	// block, to hold the model at a step, and its error is Decode's.
 	OnDecode func(batch []sched.Item) error
@@ -96,7 +84,7 @@ func (m *Model) Decode(batch []sched.Item) error {
 // next returns the logits after the sequence: those of m.Weigh, or such that
 // have one peak, at the next token of the reply.
 func (s *sequence) next(m *Model) []float32 {
-	logits := make([]float32, vocabSize)
+	logits := make([]float32, m.Size())
 	if m.Weigh != nil {
 		m.Weigh(s.tokens, logits)
 		return logits
@@ -104,12 +92,9 @@ func (s *sequence) next(m *Model) []float32 {
 	if s.reply == nil {
 		text := ""
 		if m.Reply != nil {
-			text = m.Reply(spell(s.tokens))
+			text = m.Reply(m.spell(s.tokens))
 		}
-		for i := range len(text) {
-			s.reply = append(s.reply, int32(text[i]))
-		}
-		s.reply = append(s.reply, EOS)
+		s.reply = append(m.said(text), EOS)
 	}
 	for i := range logits {
 		logits[i] = float32(math.Inf(-1))
@@ -163,50 +148,3 @@ func (m *Model) Copy(from, to int) bool {
 
 // Ends implements sched.Model.
 func (m *Model) Ends() []int32 { return []int32{EOS, IMEnd} }
-
-// Tokenize implements serve.Vocab.
-func (m *Model) Tokenize(pieces []prompt.Piece) ([]int32, error) {
-	var tokens []int32
-	for _, part := range prompt.NewSplitter(Specials).Split(pieces) {
-		if part.Text == "" {
-			tokens = append(tokens, part.ID)
-		}
-		for i := range len(part.Text) {
-			tokens = append(tokens, int32(part.Text[i]))
-		}
-	}
-	return tokens, nil
-}
-
-// Piece implements serve.Vocab.
-func (m *Model) Piece(dst []byte, id int32) []byte {
-	if id < BOS {
-		dst = append(dst, byte(id))
-	}
-	return dst
-}
-
-// Special implements serve.Vocab.
-func (m *Model) Special(id int32) string {
-	if id < BOS || id >= vocabSize {
-		return ""
-	}
-	return spell([]int32{id})
-}
-
-// Size implements serve.Vocab.
-func (m *Model) Size() int { return vocabSize }
-
-// spell is the text of a prompt, control tokens included.
-func spell(tokens []int32) string {
-	var text []byte
-	for _, id := range tokens {
-		if id < BOS {
-			text = append(text, byte(id))
-			continue
-		}
-		at := slices.IndexFunc(Specials, func(s prompt.Special) bool { return s.ID == id })
-		text = append(text, Specials[at].Text...)
-	}
-	return string(text)
-}

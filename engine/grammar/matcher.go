@@ -40,8 +40,12 @@ func (m *Matcher) after(id int32) int32 {
 	if place < 0 {
 		return 0
 	}
-	at := m.at
-	for _, c := range m.v.tokens[place].bytes {
+	return m.read(m.at, m.v.tokens[place].bytes)
+}
+
+// read returns the state after the text that follows on one.
+func (m *Matcher) read(at int32, text []byte) int32 {
+	for _, c := range text {
 		if at = m.m.next(at, c); at == 0 {
 			break
 		}

@@ -158,6 +158,46 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
+func TestGate(t *testing.T) {
+	tokens := []string{"<end>", "a", "</", "think>", "{", "}", "x</think>", "</think>\n", "</think>{", "</think>a", "END", ">\n {}"}
+	v := vocabulary(tokens...)
+	text := func(dst []byte, id int32) []byte { return append(dst, tokens[id]...) }
+	f := func(said string, want string) {
+		t.Helper()
+		g := NewGate(schemaOf(t, `{"type":"object"}`).NewMatcher(v), []string{"</think>", "END"}, text)
+		for _, token := range strings.Fields(strings.ReplaceAll(said, "\n", "~")) {
+			id := int32(slices.Index(tokens, strings.ReplaceAll(token, "~", "\n")))
+			if !g.Allows(id) {
+				t.Errorf("%s: %q is refused", said, tokens[id])
+			}
+			g.Accept(id)
+		}
+		dst, logits := make([]float32, len(tokens)), make([]float32, len(tokens))
+		g.Keep(dst, logits)
+		got := ""
+		for id, l := range dst {
+			if (l == 0) != g.Allows(int32(id)) {
+				t.Errorf("%s: Allows and Keep differ about %q", said, tokens[id])
+			}
+			if l == 0 {
+				got += "|" + strings.ReplaceAll(tokens[id], "\n", "~")
+			}
+		}
+		if want != "done" && (got != want || g.Done()) || want == "done" && !g.Done() || g.Err() != nil {
+			t.Errorf("%s: got %s, done %t, want %s", said, got, g.Done(), want)
+		}
+	}
+	const all = "|a|</|think>|{|}|x</think>|</think>~|</think>{|END"
+	f("", all+"|>~ {}")
+	f("a { </ a", all+"|>~ {}")
+	f("</ think>", "|{")
+	f("x</think>", "|{")
+	f("a </think>\n", "|{")
+	f("END", "|{")
+	f("</think>{", "|}")
+	f("</think>{ }", "done")
+}
+
 // BenchmarkMatcher is a string in a large vocabulary: trying one token, and all.
 func BenchmarkMatcher(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -110,3 +110,27 @@ func TestLogprobs(t *testing.T) {
 		`{"id":195,"bytes":"ww==","logprob":-0.003842,"top":[{"id":195,"bytes":"ww==","logprob":-0.003842}]}
 `)
 }
+
+func TestSpell(t *testing.T) {
+	m := &fakellama.Model{
+		Control: []string{"<|channel|>", "<|other|>"},
+		Reply:   func(string) string { return "<|channel|>a<|other|><|channel|>" },
+	}
+	url := enginetest.New(t, m, enginetest.Options{}).URL
+	f := func(members, want string) {
+		t.Helper()
+		got := do(t, "POST", url+"/generate", `{"prompt":[{"text":"a"}]`+members+`}`)
+		if lines, _, _ := strings.Cut(got.body, `{"done"`); got.status != 200 || lines != want {
+			t.Errorf("%s: got %d\n%s\nwant\n%s", members, got.status, lines, want)
+		}
+	}
+	hidden := `{"id":260,"text":""}
+{"id":97,"text":"a"}
+{"id":261,"text":""}
+{"id":260,"text":""}
+`
+	f(``, hidden)
+	f(`,"spell":[]`, hidden)
+	f(`,"spell":["</s>","<|im_end|>","channel"]`, hidden)
+	f(`,"spell":["x","<|channel|>final<|message|>"]`, strings.ReplaceAll(hidden, `260,"text":""`, `260,"special":true,"text":"<|channel|>"`))
+}

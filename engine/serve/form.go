@@ -3,9 +3,11 @@ package serve
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"dragoman/engine/grammar"
+	"dragoman/engine/sample"
 )
 
 // maxParam bounds the path of a part of a schema, where it names what is wrong;
@@ -47,6 +49,32 @@ func jsonSchema(schema json.RawMessage) (*grammar.Grammar, *problem) {
 		param += "." + e.Path
 	}
 	return nil, wrong(param, "Invalid schema: %s.", clip(err.Error()))
+}
+
+// Bounds of the texts behind which a form may begin.
+const (
+	maxAfter     = 16
+	maxAfterText = 100 // bytes
+)
+
+// filter returns the filter of an answer of that form.
+func (s *Server) filter(form *grammar.Grammar, after []string) (sample.Filter, *problem) {
+	if len(after) > maxAfter || slices.ContainsFunc(after, func(text string) bool { return text == "" || len(text) > maxAfterText }) {
+		return nil, wrong("after", "after is a list of up to %d texts, of 1 to %d bytes", maxAfter, maxAfterText)
+	}
+	m := form.NewMatcher(s.vocabulary())
+	if err := m.Err(); err != nil {
+		return nil, wrong("grammar", "%s", err.Error())
+	}
+	if len(after) == 0 {
+		return m, nil
+	}
+	return grammar.NewGate(m, after, func(dst []byte, id int32) []byte {
+		if name := s.vocab.Special(id); name != "" {
+			return append(dst, name...)
+		}
+		return s.vocab.Piece(dst, id)
+	}), nil
 }
 
 // isWord reports whether a path is short and has nothing but letters, digits and

@@ -115,8 +115,35 @@ func TestBadForms(t *testing.T) {
 	f(`"json_schema":"x"`, `"Invalid schema: a schema is an object or a boolean.","param":"json_schema"`)
 	f(`"json_schema":{"properties":{"`+strings.Repeat("p", 60)+`":false}}`, `"Invalid schema: properties.`+strings.Repeat("p", 60)+`: nothing fits false.","param":"json_schema"`)
 	f(`"grammar":"root ::= x"`, `"Invalid grammar: rule x is missing.","param":"grammar"`)
-	f(`"grammar":"root ::= (\"a\"?){1000000} \"b\""`, `"the grammar can be read in too many ways"`)
+	f(`"grammar":"root ::= (\"a\"?){1000000} \"b\""`, `"the grammar can be read in too many ways","param":"grammar"`)
+	f(`"json":true,"after":[""]`, `"after is a list of up to 16 texts, of 1 to 100 bytes","param":"after"`)
+	f(`"json":true,"after":["`+strings.Repeat("x", 101)+`"]`, `"after is a list of up to 16 texts, of 1 to 100 bytes","param":"after"`)
 	f(`"json":true,"json_schema":{}`, `"json is there together with json_schema or grammar","param":"json"`)
 	f(`"json_schema":{},"grammar":""`, `"grammar is there together with json_schema","param":"grammar"`)
 	f(`"json":1`, `"json has the wrong type or size: number."`)
+}
+
+// A form may begin behind the reasoning; until then everything may come but the
+// end.
+func TestFormsAfterReasoning(t *testing.T) {
+	f := func(reply, want, reason string) {
+		t.Helper()
+		m := &fakellama.Model{Control: []string{"<|done|>"}, Reply: func(string) string { return reply }}
+		got := do(t, "POST", enginetest.New(t, m, enginetest.Options{}).URL+"/generate",
+			`{"prompt":[{"text":"hi"}],"json":true,"after":["</think>","<|done|>"],"max_tokens":30}`)
+		if reason == "" {
+			if !strings.Contains(got.body, "no token is left to choose from") {
+				t.Errorf("%q: got %s", reply, got.body)
+			}
+			return
+		}
+		if text, why := said(t, got); text != want || why != reason {
+			t.Errorf("%q: got %q, %s, want %q, %s", reply, text, why, want, reason)
+		}
+	}
+	f(`hm { </th </think>{"a":1} more`, `hm { </th </think>{"a":1}`, "eos")
+	f(`<|done|>{"a":1} more`, `{"a":1}`, "eos")
+	f(strings.Repeat("hm ", 20), strings.Repeat("hm ", 10), "max_tokens")
+	f(`hm`, ``, "") // the model can do nothing but end
+	f(`</think>no`, ``, "")
 }

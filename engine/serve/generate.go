@@ -36,24 +36,22 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if form != nil {
-		m := form.NewMatcher(s.vocabulary())
-		if err := m.Err(); err != nil {
-			writeError(w, invalid(clip(err.Error())))
+		if req.Filter, wrong = s.filter(form, body.After); wrong != nil {
+			writeError(w, *wrong)
 			return
 		}
-		req.Filter = m
 	}
 	stream, err := s.runner.Submit(r.Context(), *req)
 	if err != nil {
 		writeError(w, refusal(err))
 		return
 	}
-	s.relay(w, stream, req)
+	s.relay(w, stream, req, body.Spell)
 }
 
 // relay writes a stream's tokens as they come; those that come together go
 // out together. When the client leaves, the request's context ends the stream.
-func (s *Server) relay(w http.ResponseWriter, stream *sched.Stream, req *sched.Request) {
+func (s *Server) relay(w http.ResponseWriter, stream *sched.Stream, req *sched.Request, spell []string) {
 	var (
 		tokens  []sample.Token
 		line    []byte
@@ -73,7 +71,7 @@ func (s *Server) relay(w http.ResponseWriter, stream *sched.Stream, req *sched.R
 		}
 		line = line[:0]
 		for i := range tokens {
-			line = s.appendToken(line, &tokens[i], req.Sampling.Logprobs)
+			line = s.appendToken(line, &tokens[i], req.Sampling.Logprobs, spell)
 		}
 		if result != nil {
 			line = appendResult(line, result, len(req.Prompt))

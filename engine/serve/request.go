@@ -36,11 +36,13 @@ type generateBody struct {
 	LogitBias         map[int32]float64 `json:"logit_bias"`
 	MinTokens         int               `json:"min_tokens"`
 	Logprobs          *int
+	Spell             []string
 
 	// The form of the answer: at most one of these.
 	JSON       bool            `json:"json"`
 	JSONSchema json.RawMessage `json:"json_schema"`
 	Grammar    *string         `json:"grammar"`
+	After      []string        // the form begins behind one of these
 }
 
 // Bounds of what a request may ask for.

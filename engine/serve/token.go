@@ -3,15 +3,18 @@ package serve
 import (
 	"encoding/base64"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"dragoman/engine/sample"
 )
 
-// appendToken appends the line of one token.
-func (s *Server) appendToken(dst []byte, t *sample.Token, logprobs bool) []byte {
-	dst = s.appendID(dst, t.ID, false)
+// appendToken appends the line of one token. Control tokens whose spelling is a
+// part of one of the texts spell are spelled.
+func (s *Server) appendToken(dst []byte, t *sample.Token, logprobs bool, spell []string) []byte {
+	dst = s.appendID(dst, t.ID, len(spell) > 0 && s.spells(t.ID, spell))
 	if logprobs {
 		dst = appendLogprob(dst, t.Logprob)
 		dst = append(dst, `,"top":[`...)
@@ -25,6 +28,13 @@ func (s *Server) appendToken(dst []byte, t *sample.Token, logprobs bool) []byte 
 		dst = append(dst, ']')
 	}
 	return append(dst, '}', '\n')
+}
+
+// spells reports whether a token is a control token that is a part of one of
+// the texts.
+func (s *Server) spells(id int32, texts []string) bool {
+	name := s.vocab.Special(id)
+	return name != "" && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, name) })
 }
 
 // appendLogprob appends a log-probability, to four digits or more: a token's

@@ -153,7 +153,11 @@ func (b *backend) render(ctx context.Context, up *stream.Upstream, r *llm.Reques
 	}
 	r.Prompt = made.Prompt
 	addStops(r, &made)
-	return format.Plan(r, made.OpensThink), nil
+	plan := format.Plan(r, made.OpensThink)
+	if plan != nil {
+		r.Spell, r.After = plan.Texts(), plan.Begins()
+	}
+	return plan, nil
 }
 
 // chatTemplate returns the template that the configuration names, or the server's.

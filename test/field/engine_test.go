@@ -5,20 +5,22 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tidwall/gjson"
 
 	"dragoman/engine/enginetest"
 	"dragoman/engine/fakellama"
+	"dragoman/engine/sched"
 	"dragoman/test/harness"
 )
 
-// engine starts a gateway before an engine whose model is a fake, and returns
-// the gateway's URL.
+// engine starts a gateway before an engine whose model is a fake, with the chat
+// template that the engine tells, and returns the gateway's URL.
 func engine(t *testing.T, m *fakellama.Model, o enginetest.Options) string {
 	t.Helper()
-	return harness.Gateway(t, harness.Case{Adapter: "native"}.Config(enginetest.New(t, m, o).URL))
+	return harness.Gateway(t, fmt.Sprintf("models: {m: {adapter: native, url: %q}}\n", enginetest.New(t, m, o).URL))
 }
 
 // replies is a model with one answer.
@@ -42,7 +44,9 @@ func content(a harness.Answer) string {
 
 func TestEngineStructuredOutput(t *testing.T) {
 	m := wavering()
-	m.Weigh = func(tokens []int32, logits []float32) { logits[(len(tokens)*7)%200+32], logits['"'], logits['}'] = 9, 8, 5 }
+	m.Weigh = func(tokens []int32, logits []float32) {
+		logits[(len(tokens)*7)%200+32], logits['"'], logits['}'] = 9, 8, 5
+	}
 	base := engine(t, m, enginetest.Options{})
 	const schema = `{"type":"object","properties":{"name":{"type":"string","maxLength":5},"age":{"type":"integer","minimum":0,"maximum":9}},"required":["name","age"],"additionalProperties":false}`
 	format := `"response_format":{"type":"json_schema","json_schema":{"name":"person","strict":true,"schema":` + schema + `}}`
@@ -205,5 +209,140 @@ func TestEngineLogprobs(t *testing.T) {
 	l := gjson.GetBytes(a.Body, "choices.0.logprobs")
 	if l.Get("tokens").String() != `["a","a"]` || l.Get("text_offset").String() != "[0,1]" || l.Get("token_logprobs.#").Int() != 2 || !l.Get("top_logprobs.1.a").Exists() {
 		t.Errorf("completion: %s", a.Body)
+	}
+}
+
+// Control tokens by which an answer is taken apart reach the gateway, others do
+// not reach the client.
+func TestEngineControlTokens(t *testing.T) {
+	const harmony = `{{ '<|start|>' }}{% for m in messages %}{{ m.role }}{{ m.content }}{% endfor %}{% if tools %}{{ tools | tojson }}{% endif %}` +
+		`{% for m in messages if m.tool_calls %}<|start|>assistant<|channel|>commentary to=functions.{{ m.tool_calls[0].function.name }} <|message|>{{ m.tool_calls[0].function.arguments }}<|call|>{% endfor %}<|start|>assistant`
+	controls := []string{"<|channel|>", "<|message|>", "<|start|>", "<|end|>", "<|pad|>", "[TOOL_CALLS]"}
+	f := func(template, reply, extra, want string) {
+		t.Helper()
+		m := replies(reply)
+		m.Control = controls
+		base := engine(t, m, enginetest.Options{ChatTemplate: template})
+		answer := harness.Chat(t, base, extra)
+		message := gjson.GetBytes(answer.Body, "choices.0.message")
+		got := message.Get("reasoning_content").String() + "|" + message.Get("content").String() + "|" +
+			message.Get("tool_calls.0.function.name").String() + message.Get("tool_calls.0.function.arguments").String()
+		if got != want {
+			t.Errorf("%s: got %s, want %s: %s", reply, got, want, answer.Body)
+		}
+	}
+	const tools = `"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}]`
+	f(harmony, "<|channel|>analysis<|message|>why<|end|><|start|>assistant<|channel|>final<|message|>Because.<|pad|>", "", "why|Because.|")
+	f(harmony, `<|channel|>commentary to=functions.f <|message|>{"a":1}`, tools, `||f{"a":1}`)
+	f("", "<|channel|>a<|pad|>b[TOOL_CALLS]<|end|>", "", "|ab|")
+	const mistral = `[TOOL_CALLS]{% for m in messages %}{{ m.content }}{% if m.tool_calls %}[TOOL_CALLS]{{ m.tool_calls[0].function.name }}{% endif %}{% endfor %}{% if tools %}{{ tools | tojson }}{% endif %}`
+	f(mistral, `[TOOL_CALLS][{"name":"f","arguments":{"a":1}}]`, tools, `||f{"a":1}`)
+}
+
+// Where a model reasons first, its form begins behind that.
+func TestEngineStructuredOutputAfterReasoning(t *testing.T) {
+	f := func(template, reply, reasoning, text string) {
+		t.Helper()
+		m := replies(reply)
+		m.Control = []string{"<|channel|>", "<|message|>", "<|start|>", "<|end|>"}
+		base := engine(t, m, enginetest.Options{ChatTemplate: template})
+		message := gjson.GetBytes(harness.Chat(t, base, `"response_format":{"type":"json_object"}`).Body, "choices.0.message")
+		if got := message.Get("reasoning_content").String(); got != reasoning || message.Get("content").String() != text {
+			t.Errorf("%s: got %s", reply, message)
+		}
+	}
+	f("{% for m in messages %}{{ m.content }}{% endfor %}<think>\n", `{ or [?</think>{"a":1}`, "{ or [?", `{"a":1}`)
+	f("{% for m in messages %}{{ m.content }}{% endfor %}to=functions.<|start|>assistant",
+		`<|channel|>analysis<|message|>{?<|end|><|start|>assistant<|channel|>final<|message|>{"a":1}`, "{?", `{"a":1}`)
+	f("{% for m in messages %}{{ m.content }}{% endfor %}</think>", `{"a":1}`, "", `{"a":1}`)
+}
+
+// BC-058: all choices are there, each with its index and its finish, and the
+// prompt is counted once.
+func TestBC058EngineChoices(t *testing.T) {
+	var read int
+	m := &fakellama.Model{
+		Weigh: func(_ []int32, logits []float32) {
+			for i := range logits {
+				logits[i] = -1000
+			}
+			logits['a'], logits['b'], logits['c'], logits[fakellama.EOS] = 3, 3, 3, 1
+		},
+		OnDecode: func(batch []sched.Item) error {
+			for _, it := range batch {
+				if !it.Logits {
+					read++
+				}
+			}
+			return nil
+		},
+	}
+	base := engine(t, m, enginetest.Options{Parallel: 4, Context: 2000})
+	prompt := strings.Repeat("long ", 200)
+	ask := func(extra string) harness.Answer {
+		return harness.Do(t, "POST", base+"/v1/chat/completions", `{"model":"m","temperature":1,"max_tokens":20,"messages":[{"role":"user","content":"`+prompt+`"}],`+extra+`}`)
+	}
+	var alone []string
+	for seed := range 3 {
+		alone = append(alone, content(ask(fmt.Sprintf(`"seed":%d`, 7+seed))))
+	}
+	a := ask(`"seed":7,"n":3`)
+	for i, want := range alone {
+		c := gjson.GetBytes(a.Body, fmt.Sprintf("choices.%d", i))
+		if c.Get("index").Int() != int64(i) || c.Get("message.content").String() != want || c.Get("finish_reason").String() == "" {
+			t.Errorf("choice %d: got %s, want %q, as alone with its seed", i, c, want)
+		}
+	}
+	if alone[0] == alone[1] || alone[1] == alone[2] {
+		t.Errorf("different seeds gave the same: %q", alone)
+	}
+	u := gjson.GetBytes(a.Body, "usage")
+	if u.Get("prompt_tokens").Int() < 1000 || u.Get("prompt_tokens").Int() > 1100 || u.Get("completion_tokens").Int() != int64(len(strings.Join(alone, ""))) {
+		t.Errorf("usage %s", u)
+	}
+	// The prompt is read once, and what of it is read again is little.
+	if read > 1300 {
+		t.Errorf("the engine read %d tokens for a prompt of %d", read, u.Get("prompt_tokens").Int())
+	}
+	finishes := map[int64]string{}
+	texts := map[int64]string{}
+	for _, f := range ask(`"seed":7,"n":3,"stream":true`).Frames(t) {
+		c := gjson.Get(f, "choices.0")
+		texts[c.Get("index").Int()] += c.Get("delta.content").String()
+		finishes[c.Get("index").Int()] += c.Get("finish_reason").String()
+	}
+	for i, want := range alone {
+		if texts[int64(i)] != want || finishes[int64(i)] != "length" && finishes[int64(i)] != "stop" {
+			t.Errorf("streamed choice %d: %q, %s", i, texts[int64(i)], finishes[int64(i)])
+		}
+	}
+}
+
+// Equal seeds give equal answers, alone or among others, with a form or without.
+func TestEngineSeeds(t *testing.T) {
+	m := &fakellama.Model{Weigh: func(tokens []int32, logits []float32) {
+		for i := range logits {
+			logits[i] = float32((i*31+len(tokens)*17+int(tokens[len(tokens)-1]))%97) / 20
+		}
+	}}
+	base := engine(t, m, enginetest.Options{Parallel: 8, Context: 300})
+	ask := func(i int) string {
+		return content(harness.Chat(t, base, fmt.Sprintf(`"seed":%d,"temperature":1.5,"max_tokens":60%s`, i/2, []string{``, `,"response_format":{"type":"json_object"}`}[i%2])))
+	}
+	var alone []string
+	for i := range 12 {
+		alone = append(alone, ask(i))
+	}
+	var wg sync.WaitGroup
+	for i, want := range alone {
+		wg.Go(func() {
+			if got := ask(i); got != want {
+				t.Errorf("request %d: got %q among others, %q alone", i, got, want)
+			}
+		})
+	}
+	wg.Wait()
+	if alone[0] == alone[2] || alone[1] == alone[3] {
+		t.Error("different seeds gave the same")
 	}
 }
