@@ -130,6 +130,35 @@ func TestCancel(t *testing.T) {
 	f("END")
 }
 
+// TestCancelLost: a prediction whose stream cannot be had, or ends before it does,
+// is cancelled: it would go on unheard, and be paid for.
+func TestCancelLost(t *testing.T) {
+	f := func(created, streamed string, want ...call) {
+		t.Helper()
+		a := &api{answers: map[string]string{create: created, cancel: "{}"}}
+		if streamed != "" {
+			a.answers[listen] = streamed
+		}
+		s, err := a.open(t)
+		for err == nil {
+			_, err = s.Next(nil)
+		}
+		if s != nil {
+			s.Close()
+		}
+		if e := (*llm.Error)(nil); !errors.As(err, &e) {
+			t.Errorf("got %v", err)
+		}
+		a.said(t, append([]call{{create, key}}, want...)...)
+	}
+	const created = `{"id":"p1","urls":{"stream":"https://stream.replicate.com/s"}}`
+	f(`{"id":"p1","urls":{}}`, "", call{cancel, key})
+	f(`{"id":"p1","urls":{"stream":"http://evil.test/s"}}`, "", call{cancel, key})
+	f(created, "", call{listen, ""}, call{cancel, key})
+	f(created, "event: output\ndata: Hi\n\n", call{listen, ""}, call{cancel, key})
+	f(`{"urls":{}}`, "")
+}
+
 // TestFirstAnswer: what the first answer may be, and what the client is told.
 func TestFirstAnswer(t *testing.T) {
 	f := func(answer, want string) {

@@ -17,7 +17,8 @@ const abandonLimit = 2 * time.Second
 // client's own context has ended.
 func (s *Stream) abandon() {
 	canceler, ok := s.decoder.(adapters.Canceler)
-	if !ok || s.atEOF || s.err == io.EOF && !s.pipe.stopped {
+	over := s.atEOF && !s.followed // else the stream only shows an answer that goes on by itself
+	if !ok || over || s.err == io.EOF && !s.pipe.stopped {
 		return
 	}
 	call, ok := canceler.Cancel()

@@ -65,7 +65,7 @@ func OpenParsed(ctx context.Context, up *Upstream, a adapters.Adapter, req *llm.
 	s.watch = newWatch(s.cancel, up.First, up.Idle)
 	if s.answer, err = s.start(call); err != nil {
 		s.watch.stop()
-		if s.ctx.Err() != nil { // the backend may have the request
+		if s.followed || s.ctx.Err() != nil { // the backend may have the request
 			s.abandon()
 		}
 		s.cancel(nil)
@@ -100,6 +100,7 @@ func (s *Stream) start(call adapters.Call) (answer, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.followed = true
 		if call, err = follower.Follow(told); err != nil {
 			return nil, s.decodeError(err, told)
 		}

@@ -32,14 +32,15 @@ type Stream struct {
 	decoded []llm.Event
 	pipe    *pipeline
 
-	first   []llm.Event // what Open has read
-	opened  bool
-	err     error // what Next returns when it has no event
-	atEOF   bool  // the body was read to its end
-	whole   bool  // the body is one frame
-	noted   note
-	onClose []func()
-	closed  bool
+	first    []llm.Event // what Open has read
+	opened   bool
+	err      error // what Next returns when it has no event
+	atEOF    bool  // the body was read to its end
+	whole    bool  // the body is one frame
+	followed bool  // the backend has begun an answer, whose stream is another call's
+	noted    note
+	onClose  []func()
+	closed   bool
 }
 
 // Next appends the next events, at least one, to dst. Their bytes are valid
