@@ -16,6 +16,7 @@ const (
 type Request struct {
 	ID       string // of this attempt at one backend: unique, letters and digits; by it the backend is told to stop
 	Kind     Kind
+	Client   string // who asks: the same text for the same client; "" if nothing tells clients apart
 	Model    string // the backend's name of the model, which may differ from the client's
 	Messages []Message
 	Prompt   Prompt // Completion: the client's text; Chat: the rendered template, if the backend takes a prompt

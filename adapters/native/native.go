@@ -22,7 +22,6 @@ type Adapter struct{}
 var _ interface {
 	adapters.Adapter
 	adapters.Templater
-	adapters.Embedder
 } = Adapter{}
 
 var traits = adapters.Traits{
@@ -83,7 +82,20 @@ func (Adapter) Request(req *llm.Request) (adapters.Call, error) {
 	if form != "text" && len(req.After) > 0 {
 		body = adapters.AppendStrings(append(body, `,"after":`...), req.After)
 	}
+	if c := client(req); c != "" {
+		body = adapters.AppendString(append(body, `,"client":`...), c)
+	}
 	return adapters.PostJSON("/generate", append(body, '}')), nil
+}
+
+// client names who asks, by the key and by what the client says itself.
+func client(req *llm.Request) string {
+	for _, m := range req.Members {
+		if user := adapters.Text(req.Raw[m.Start:m.End]); m.Name == "user" && user != "" {
+			return req.Client + "/" + user
+		}
+	}
+	return req.Client
 }
 
 // Decoder implements adapters.Adapter.

@@ -101,7 +101,7 @@ const (
 	alone = 0.2
 	// beside is what reading a prompt may add to a step in which an answer goes
 	// on, as a share of the step: the answer goes on at half its speed at least.
-	beside = 0.8
+	beside = 0.7
 	// least is the share of its speed alone that reading gets even if it must
 	// add more than that: where a token more or less costs nearly nothing, on a
 	// GPU, as good as nothing would be read otherwise.

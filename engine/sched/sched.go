@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -188,8 +189,8 @@ func (s *Scheduler) Run(ctx context.Context) {
 	}
 }
 
-// admit frees the slots of cancelled requests and gives free ones to the
-// requests that have waited longest.
+// admit frees the slots of cancelled requests and gives free ones to those that
+// wait.
 func (s *Scheduler) admit() {
 	free := 0
 	for _, sl := range s.slots {
@@ -204,10 +205,28 @@ func (s *Scheduler) admit() {
 	defer s.mu.Unlock()
 	s.dropCancelled()
 	for s.copied = false; free > 0 && len(s.queue) > 0 && !s.copied; free-- {
-		st := s.queue[0]
-		s.queue[0] = nil
-		s.queue = s.queue[1:]
+		i := s.next()
+		st := s.queue[i]
+		s.queue = slices.Delete(s.queue, i, i+1)
 		st.admitted = time.Now()
 		s.copied = s.place(st)
 	}
+}
+
+// next returns the place in the queue of the request whose turn it is: the one
+// that has waited longest, of the client with the fewest requests running.
+func (s *Scheduler) next() int {
+	running := make(map[string]int)
+	for _, sl := range s.slots {
+		if sl.st != nil {
+			running[sl.st.req.Client]++
+		}
+	}
+	best := 0
+	for i, st := range s.queue {
+		if running[st.req.Client] < running[s.queue[best].req.Client] {
+			best = i
+		}
+	}
+	return best
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -139,6 +140,36 @@ func TestAFailedDecodeEndsItsRequests(t *testing.T) {
 	}
 	if got, r := read(submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, "b")})); got != "re: b" || r.Err != nil {
 		t.Errorf("the next request got %q, %+v", got, *r)
+	}
+}
+
+func TestNobodyWaitsForAnothersMany(t *testing.T) {
+	m := &fakellama.Model{Reply: echo}
+	g := hold(m)
+	s := start(t, m, sched.Options{Context: 100, Parallel: 2, Batch: 32, Queue: 10})
+	var order []string
+	m.Reply = func(p string) string {
+		order = append(order, p)
+		return ""
+	}
+	var streams []*sched.Stream
+	ask := func(client, prompt string) {
+		streams = append(streams, submit(t, t.Context(), s, sched.Request{Client: client, Prompt: tokens(t, prompt)}))
+	}
+	ask("greedy", "g1")
+	<-g.reached
+	for _, p := range []string{"g2", "g3", "g4"} {
+		ask("greedy", p)
+	}
+	ask("modest", "m1")
+	ask("", "x1")
+	g.open()
+	for _, st := range streams {
+		read(st)
+	}
+	at := func(p string) int { return slices.Index(order, p) }
+	if at("m1") > at("g3") || at("x1") > at("g4") {
+		t.Errorf("the order is %s", order)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 // Request is what a caller wants generated.
 type Request struct {
 	Prompt    []int32       // at least one token
+	Client    string        // who asks: of those who wait, clients with fewer answers running come first
 	MaxTokens int           // 0 or less: as many as the context holds
 	Sampling  sample.Params // but for Ends, which the scheduler knows
 	Stop      []int32       // tokens that end the answer, besides the model's own

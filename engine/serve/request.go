@@ -22,6 +22,7 @@ type piece struct {
 // generateBody is the body of POST /generate. Pointers tell absent from zero.
 type generateBody struct {
 	Prompt       []piece
+	Client       string
 	MaxTokens    *int     `json:"max_tokens"`
 	Temperature  *float64 `json:"temperature"`
 	TopP         *float64 `json:"top_p"`
@@ -56,7 +57,8 @@ const (
 // absent.
 func (b *generateBody) request(vocabulary int) (*sched.Request, *problem) {
 	req := &sched.Request{
-		Stop: b.StopTokenIDs,
+		Client: b.Client,
+		Stop:   b.StopTokenIDs,
 		Sampling: sample.Params{
 			Temperature: or(b.Temperature, 0.8),
 			TopP:        or(b.TopP, 0.95),

@@ -26,51 +26,17 @@ const maxAttempts = 8
 // An error is an *llm.Error, or the cause of ctx if that has ended. If everyone
 // failed it is the failure of the model that was asked for.
 func (m *Model) Open(ctx context.Context, req *llm.Request) (stream.Source, error) {
-	a := &answering{req: req}
-	if err := m.run(ctx, a); err != nil {
-		return nil, err
-	}
-	return a.answer, nil
-}
-
-// errand is what a request wants of a backend.
-type errand interface {
-	// able returns nil, or the error for what b cannot do.
-	able(b *backend) error
-	// attempt asks b, a slot of which is taken and will be freed. It keeps the answer.
-	attempt(ctx context.Context, b *backend, model string) error
-	// usual reports whether every server of the kind has the route.
-	usual() bool
-}
-
-// answering is the errand of a request for text.
-type answering struct {
-	req    *llm.Request
-	answer stream.Source
-}
-
-func (a *answering) able(b *backend) error { return b.able(a.req) }
-
-func (a *answering) attempt(ctx context.Context, b *backend, model string) (err error) {
-	a.answer, err = b.open(ctx, a.req, model)
-	return err
-}
-
-func (a *answering) usual() bool { return a.req.Kind == llm.Chat }
-
-// run takes an errand from backend to backend until one has done it.
-func (m *Model) run(ctx context.Context, e errand) error {
-	w := &walk{model: m, errand: e, trace: traced(ctx)}
+	w := &walk{model: m, req: req, trace: traced(ctx)}
 	var failure error
 	for i, s := range m.steps {
-		done, err := w.ask(ctx, s)
+		answer, err := w.ask(ctx, s)
 		switch {
-		case done:
-			return nil
+		case answer != nil:
+			return answer, nil
 		case ctx.Err() != nil:
-			return cmp.Or(err, context.Cause(ctx))
+			return nil, cmp.Or(err, context.Cause(ctx))
 		case i == 0 && refuses(err):
-			return err
+			return nil, err
 		case i == 0:
 			failure = err
 		}
@@ -78,29 +44,29 @@ func (m *Model) run(ctx context.Context, e errand) error {
 	if w.attempts == 0 {
 		return w.lastResort(ctx, failure)
 	}
-	return w.final(failure)
+	return nil, w.final(failure)
 }
 
 // walk is the way of one request from backend to backend.
 type walk struct {
 	model    *Model
-	errand   errand
+	req      *llm.Request
 	trace    *trace
 	attempts int
 }
 
-// ask takes the request to the backends of one model. If it is not done then, the
+// ask takes the request to the backends of one model. Without an answer the
 // error is the most useful one: if all backends rest, why.
-func (w *walk) ask(ctx context.Context, s step) (done bool, err error) {
-	able, err := s.able(w.errand)
+func (w *walk) ask(ctx context.Context, s step) (stream.Source, error) {
+	able, err := s.able(w.req)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	var failure error
 	for len(able) > 0 && w.attempts < maxAttempts {
 		b, err := w.take(ctx, s, able)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		if b == nil {
 			if failure == nil {
@@ -109,21 +75,21 @@ func (w *walk) ask(ctx context.Context, s step) (done bool, err error) {
 			if failure == nil {
 				continue // one has come back just now
 			}
-			return false, failure
+			return nil, failure
 		}
-		err = w.attempt(ctx, s, b)
+		answer, err := w.attempt(ctx, s, b)
 		if err == nil {
-			return true, nil
+			return answer, nil
 		}
 		if ctx.Err() != nil || refuses(err) {
-			return false, err
+			return nil, err
 		}
 		if failure == nil || unknown(failure) || waits(err) && !waits(failure) {
 			failure = err
 		}
 		able = slices.DeleteFunc(able, func(other *backend) bool { return other == b })
 	}
-	return false, failure
+	return nil, failure
 }
 
 // take returns the backend for the next attempt, a slot of it taken.
@@ -135,17 +101,17 @@ func (w *walk) take(ctx context.Context, s step, able []*backend) (*backend, err
 }
 
 // attempt asks b, of which a slot is taken, and learns from what comes.
-func (w *walk) attempt(ctx context.Context, s step, b *backend) error {
+func (w *walk) attempt(ctx context.Context, s step, b *backend) (stream.Source, error) {
 	w.attempts++
 	n := w.trace.attempt(b.name)
 	start := s.now()
-	err := w.errand.attempt(ctx, b, s.wanted(b))
+	answer, err := b.open(ctx, w.req, s.wanted(b))
 	if err == nil {
 		b.health.good()
-		return nil
+		return answer, nil
 	}
 	if ctx.Err() != nil || refuses(err) || w.model.alone() {
-		return err
+		return nil, err
 	}
 	attrs := []any{"backend", b.name, "attempt", n}
 	if w.trace.id != "" {
@@ -154,7 +120,7 @@ func (w *walk) attempt(ctx context.Context, s step, b *backend) error {
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {
 		b.log.Warn("a backend could not be asked", append(attrs, "cause", err)...)
-		return err
+		return nil, err
 	}
 	attrs = append(attrs, "status", e.Status, "error", e.Code)
 	if e.Err != nil {
@@ -169,18 +135,18 @@ func (w *walk) attempt(ctx context.Context, s step, b *backend) error {
 		attrs = append(attrs, "message", e.Message)
 	}
 	b.log.Warn("a backend failed", attrs...)
-	return err
+	return nil, err
 }
 
 // blames reports whether e says something about the backend, and not only about
 // what this client brought with it: its own key, a model name that the
-// configuration leaves to it, or a route that many servers do not have.
+// configuration leaves to it, or completions, which many servers do not have.
 func (w *walk) blames(ctx context.Context, s step, b *backend, e *llm.Error) bool {
 	switch {
 	case unknown(e):
 		return false // the controller answers, and may know the model soon
 	case e.Code == "upstream_not_found":
-		return !s.entry.Wildcard() && w.errand.usual()
+		return !s.entry.Wildcard() && w.req.Kind == llm.Chat
 	case e.Code == "upstream_auth", e.Status == http.StatusTooManyRequests:
 		return !b.forwardAuth || authorization(ctx) == ""
 	}
@@ -190,27 +156,27 @@ func (w *walk) blames(ctx context.Context, s step, b *backend, e *llm.Error) boo
 // lastResort is for when every backend rests; failure is why. One that rests
 // because it failed is tried all the same, as that is better than to fail
 // unasked. One that asked to be left alone is.
-func (w *walk) lastResort(ctx context.Context, failure error) error {
+func (w *walk) lastResort(ctx context.Context, failure error) (stream.Source, error) {
 	for i, s := range w.model.steps {
-		able, _ := s.able(w.errand)
+		able, _ := s.able(w.req)
 		b, _ := s.soonest(able, true)
 		if b == nil {
 			continue
 		}
 		if err := b.slots.acquire(ctx); err != nil {
-			return err
+			return nil, err
 		}
 		b.health.force(s.now())
-		err := w.attempt(ctx, s, b)
+		answer, err := w.attempt(ctx, s, b)
 		if err == nil || ctx.Err() != nil {
-			return err
+			return answer, err
 		}
 		if i == 0 {
 			failure = err
 		}
 		break
 	}
-	return w.final(failure)
+	return nil, w.final(failure)
 }
 
 // final makes the client's error of the failure of the model that was asked for:
@@ -221,7 +187,7 @@ func (w *walk) final(failure error) error {
 		return failure
 	}
 	s := w.model.steps[0]
-	able, _ := s.able(w.errand)
+	able, _ := s.able(w.req)
 	b, left := s.soonest(able, false)
 	if b == nil {
 		return failure

@@ -40,7 +40,7 @@ func (r *request) checkKey() error {
 			continue
 		}
 		missing = false
-		if r.s.knows(key) {
+		if r.key = r.s.find(key); r.key > 0 {
 			return nil
 		}
 	}
@@ -63,12 +63,13 @@ func hashKeys(keys []string) [][32]byte {
 	return hashes
 }
 
-func (s *Server) knows(key []byte) bool {
+// find returns which of the keys key is, from 1 on, or 0.
+func (s *Server) find(key []byte) int {
 	sum, found := sha256.Sum256(key), 0
 	for i := range s.keys {
-		found |= subtle.ConstantTimeCompare(sum[:], s.keys[i][:])
+		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(sum[:], s.keys[i][:]), i+1, found)
 	}
-	return found == 1
+	return found
 }
 
 func (s *Server) servesHost(host string) bool {

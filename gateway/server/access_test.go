@@ -1,8 +1,14 @@
 package server
 
 import (
+	"context"
+	"errors"
+	"strconv"
 	"strings"
 	"testing"
+
+	"dragoman/adapters/llm"
+	"dragoman/adapters/stream"
 )
 
 func TestCheck06Preflight(t *testing.T) {
@@ -100,6 +106,30 @@ func TestCheck10KeyHeaders(t *testing.T) {
 	got := g.do("POST", "/v1/chat/completions", chatBody("hello", false), "Authorization: Bearer of.another", "x-api-key: sk-secret-2")
 	if got.StatusCode != 200 {
 		t.Errorf("a good key beside a bad one: %d", got.StatusCode)
+	}
+}
+
+// asked is a model that says who asks it.
+type asked chan string
+
+func (a asked) Name() string { return "asked" }
+
+func (a asked) Open(_ context.Context, req *llm.Request) (stream.Source, error) {
+	a <- req.Client
+	return nil, errors.New("no answer")
+}
+
+func (a asked) Count(context.Context, string) (int, int, error) { return 0, 0, nil }
+
+func TestKeysTellClientsApart(t *testing.T) {
+	g := hello(t, Options{Keys: []string{"sk-secret-1", "sk-secret-2"}})
+	model := make(asked, 1)
+	g.models["asked"] = model
+	for i, key := range []string{"sk-secret-1", "sk-secret-2"} {
+		g.do("POST", "/v1/chat/completions", chatBody("asked", false), "X-Api-Key: "+key)
+		if got, want := <-model, strconv.Itoa(i+1); got != want {
+			t.Errorf("%s: got client %q, want %q", key, got, want)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	"dragoman/adapters/llm"
@@ -24,6 +25,9 @@ func (r *request) generate(parse func([]byte) (*openai.Ask, error)) error {
 		return err
 	}
 	r.line.model, r.line.stream = ask.Model, ask.Stream
+	if r.key > 0 {
+		ask.Request.Client = strconv.Itoa(r.key)
+	}
 	model, err := r.s.o.Router.Pick(ask.Model)
 	if err != nil {
 		return err

@@ -21,6 +21,7 @@ type request struct {
 	s      *Server
 	ctx    *fasthttp.RequestCtx
 	id     string
+	key    int // which of the keys the client sent, from 1 on
 	start  time.Time
 	line   accessLine
 	upload upload
