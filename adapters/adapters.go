@@ -78,7 +78,8 @@ type Traits struct {
 	SingleChoice bool     // choice indexes in frames mean nothing: there is only one choice
 
 	// Accepts lists by OpenAI field name what the backend can do: sampling
-	// settings (temperature, stop, ...) and needs (tools, n, response_format, ...).
+	// settings (temperature, stop, ...) and needs (tools, n, response_format, ...);
+	// input_ids is token ids in place of texts, of an Embedder.
 	Accepts []string
 
 	// Fields tells the client's names of parts of a request that the backend's
@@ -86,6 +87,7 @@ type Traits struct {
 	Fields map[string]string
 
 	MaxConcurrent int  // how many requests the backend bears at once; 0 is no bound
+	EmbedBatch    int  // how many inputs an Embedder's call may have; 0 is no bound
 	NoMaxTokens   bool // max_tokens may be left out, and then means no limit, or what a Fitter says
 	PromptStops   bool // a prompt that the client wrote ends at the chat template's stops, too
 

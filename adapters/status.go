@@ -54,7 +54,7 @@ func saysTooLong(text string) bool {
 	for _, words := range []string{
 		"maximum context length", "context length exceeded", "exceeds the available context size",
 		"exceeds the context window", "longer than the model's context length",
-		"exceeds the maximum context", "prompt is too long", "tokens + `max_new_tokens`",
+		"exceeds the maximum context", "exceeds the context length", "prompt is too long", "tokens + `max_new_tokens`",
 	} {
 		if strings.Contains(text, words) {
 			return true

@@ -36,7 +36,7 @@ func TestTable(t *testing.T) {
 		row  func(t *testing.T, name string, a adapters.Adapter) string
 	}{
 		{"protocol", "| adapter | route | framing | takes | text | why it ended | counts | proven by |\n|---|---|---|---|---|---|---|---|\n", protocolRow},
-		{"asked", "| adapter | health | models | told to stop |\n|---|---|---|---|\n", askedRow},
+		{"asked", "| adapter | health | models | embeddings | told to stop |\n|---|---|---|---|---|\n", askedRow},
 		{"accepts", "| adapter | accepts |\n|---|---|\n", acceptsRow},
 	} {
 		text := table.head
@@ -120,7 +120,21 @@ func askedRow(t *testing.T, name string, a adapters.Adapter) string {
 		}
 		return cmp.Or(q.Method, "GET") + " " + q.Path
 	}
-	return fmt.Sprintf("| `%s` | %s | %s | %s |\n", name, question(traits.Health), question(traits.Models), stop)
+	return fmt.Sprintf("| `%s` | %s | %s | %s | %s |\n", name, question(traits.Health), question(traits.Models), embedRoute(t, a), stop)
+}
+
+// embedRoute is where a request for embeddings goes.
+func embedRoute(t *testing.T, a adapters.Adapter) string {
+	t.Helper()
+	e, ok := a.(adapters.Embedder)
+	if !ok {
+		return "-"
+	}
+	call, err := e.EmbedRequest(&llm.EmbedRequest{Model: "MODEL", N: 1, Texts: []string{"Hi"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return call.Method + " " + strings.ReplaceAll(call.Path, "MODEL", "{model}")
 }
 
 // route is where a chat completion goes.

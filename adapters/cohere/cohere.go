@@ -13,7 +13,10 @@ import (
 // Adapter speaks Cohere's chat API. The zero value is ready.
 type Adapter struct{}
 
-var _ adapters.Adapter = Adapter{}
+var _ interface {
+	adapters.Adapter
+	adapters.Embedder
+} = Adapter{}
 
 var traits = adapters.Traits{
 	Framing:      frame.SSE,
@@ -21,6 +24,7 @@ var traits = adapters.Traits{
 	SingleChoice: true,
 	Models:       adapters.Question{Path: "/v1/models", Field: "models.#.name"},
 	NoMaxTokens:  true,
+	EmbedBatch:   96, // the API's limit
 	Accepts: []string{
 		"temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty", "seed", "stop",
 		"response_format", "tools", "tool_choice",

@@ -28,6 +28,7 @@ type Adapter struct{}
 var _ interface {
 	adapters.Adapter
 	adapters.Templater
+	adapters.Embedder
 	adapters.Fitter
 	adapters.Counter
 	adapters.Finder
@@ -42,6 +43,7 @@ var traits = adapters.Traits{
 	SingleChoice: true,
 	NoMaxTokens:  true,
 	PromptStops:  true,
+	EmbedBatch:   4, // as FastChat's own API server sends them, unless told otherwise
 	Accepts: []string{
 		"temperature", "top_p", "top_k", "repetition_penalty", "presence_penalty",
 		"frequency_penalty", "stop_token_ids", "stop",

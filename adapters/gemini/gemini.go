@@ -19,7 +19,10 @@ import (
 // Adapter speaks the Gemini API. The zero value is ready.
 type Adapter struct{}
 
-var _ adapters.Adapter = Adapter{}
+var _ interface {
+	adapters.Adapter
+	adapters.Embedder
+} = Adapter{}
 
 var traits = adapters.Traits{
 	Framing:     frame.SSE,
@@ -27,6 +30,7 @@ var traits = adapters.Traits{
 	Models:      adapters.Question{Path: "/v1beta/models", Field: "models.#.name"},
 	NoMaxTokens: true,
 	KeyHeader:   "X-Goog-Api-Key",
+	EmbedBatch:  100, // the API's limit
 	Accepts: []string{
 		"temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty", "seed", "stop", "n",
 		"response_format", "tools", "tool_choice", "image_url",
@@ -49,14 +53,14 @@ var settings = []struct {
 	{llm.Seed, "seed"},
 }
 
-// path returns the route of a model. The name may come from a client: it stays
-// one segment of the path.
-func path(model string) string {
+// path returns the route of a model's method. The name may come from a client: it
+// stays one segment of the path.
+func path(model, method string) string {
 	kind := "models"
 	for _, known := range []string{"models", "tunedModels"} {
 		if name, ok := strings.CutPrefix(model, known+"/"); ok {
 			kind, model = known, name
 		}
 	}
-	return "/v1beta/" + kind + "/" + url.PathEscape(model) + ":streamGenerateContent?alt=sse"
+	return "/v1beta/" + kind + "/" + url.PathEscape(model) + ":" + method
 }

@@ -22,7 +22,7 @@ func (Adapter) Request(req *llm.Request) (adapters.Call, error) {
 		body.SetObject("toolConfig", toolConfig(req))
 	}
 	body.SetObject("generationConfig", generation(req))
-	return adapters.PostJSON(path(req.Model), body.JSON()), nil
+	return adapters.PostJSON(path(req.Model, "streamGenerateContent?alt=sse"), body.JSON()), nil
 }
 
 func generation(req *llm.Request) *adapters.Object {

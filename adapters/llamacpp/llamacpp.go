@@ -22,6 +22,7 @@ type Adapter struct{}
 var _ interface {
 	adapters.Adapter
 	adapters.Templater
+	adapters.Embedder
 } = Adapter{}
 
 var traits = adapters.Traits{
@@ -33,6 +34,7 @@ var traits = adapters.Traits{
 	Accepts: []string{
 		"temperature", "top_p", "top_k", "min_p", "frequency_penalty", "presence_penalty",
 		"repetition_penalty", "seed", "logit_bias", "stop", "response_format",
+		"input_ids",
 	},
 }
 

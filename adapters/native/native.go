@@ -22,6 +22,7 @@ type Adapter struct{}
 var _ interface {
 	adapters.Adapter
 	adapters.Templater
+	adapters.Embedder
 } = Adapter{}
 
 var traits = adapters.Traits{

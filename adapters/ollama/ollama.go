@@ -1,7 +1,7 @@
 // Package ollama speaks to Ollama's own API: POST /api/chat for messages, which
-// Ollama puts into the model's template, and /api/generate for completions.
-// The answer is one JSON line for each piece and a last one with "done":true,
-// without which it is not complete.
+// Ollama puts into the model's template, /api/generate for completions and
+// /api/embed for embeddings. The answer of the first two is one JSON line for each
+// piece and a last one with "done":true, without which it is not complete.
 //
 // How long Ollama keeps a model loaded is left to Ollama's configuration.
 package ollama
@@ -15,7 +15,10 @@ import (
 // Adapter speaks Ollama's API. The zero value is ready.
 type Adapter struct{}
 
-var _ adapters.Adapter = Adapter{}
+var _ interface {
+	adapters.Adapter
+	adapters.Embedder
+} = Adapter{}
 
 var traits = adapters.Traits{
 	Framing:      frame.NDJSON,

@@ -25,16 +25,25 @@ var azureTraits = func() adapters.Traits {
 // Traits implements adapters.Adapter.
 func (Azure) Traits() *adapters.Traits { return &azureTraits }
 
-// Request implements adapters.Adapter. The model's name may come from a client:
-// it stays one segment of the path.
+// Request implements adapters.Adapter.
 func (Azure) Request(req *llm.Request) (adapters.Call, error) {
 	path := "/chat/completions"
 	if req.Kind == llm.Completion {
 		path = "/completions"
 	}
-	name := url.PathEscape(req.Model)
-	if name == "." || name == ".." {
-		return adapters.Call{}, llm.Invalid("model", "invalid_value", "Invalid 'model': no deployment has that name.")
+	at, err := deployment(req.Model)
+	if err != nil {
+		return adapters.Call{}, err
 	}
-	return post(req, "/openai/deployments/"+name+path, req.Stream)
+	return post(req, at+path, req.Stream)
+}
+
+// deployment returns where a deployment's routes are. Its name may come from a
+// client: it stays one segment of the path.
+func deployment(name string) (string, error) {
+	name = url.PathEscape(name)
+	if name == "." || name == ".." {
+		return "", llm.Invalid("model", "invalid_value", "Invalid 'model': no deployment has that name.")
+	}
+	return "/openai/deployments/" + name, nil
 }

@@ -4,7 +4,7 @@
 // it, number for number and with members unknown here; only what the gateway
 // decides is replaced.
 //
-// Calls go to /v1/chat/completions and /v1/completions below the backend's URL;
+// Calls go to /v1/chat/completions, /v1/completions and /v1/embeddings below the backend's URL;
 // a version in that URL's path takes the place of this /v1 (stream.Join).
 package openai
 
@@ -13,11 +13,14 @@ import (
 	"dragoman/adapters/frame"
 )
 
-// Adapter speaks OpenAI's chat completions and completions. The zero value is
-// ready.
+// Adapter speaks OpenAI's chat completions, completions and embeddings. The zero
+// value is ready.
 type Adapter struct{}
 
-var _ adapters.Adapter = Adapter{}
+var _ interface {
+	adapters.Adapter
+	adapters.Embedder
+} = Adapter{}
 
 var traits = adapters.Traits{
 	Framing:     frame.SSE,
@@ -31,7 +34,7 @@ var traits = adapters.Traits{
 		"temperature", "top_p", "top_k", "min_p", "frequency_penalty", "presence_penalty",
 		"repetition_penalty", "seed", "min_tokens", "stop_token_ids", "logit_bias", "logprobs", "stop",
 		"prompt", "suffix", "best_of", "n", "response_format", "tools", "tool_choice",
-		"image_url", "input_audio", "file",
+		"image_url", "input_audio", "file", "input_ids",
 	},
 }
 

@@ -54,16 +54,18 @@ func (s *Stream) field(name string) string {
 }
 
 // decodeError makes the client's error of a decoder's.
-func (s *Stream) decodeError(err error, data []byte) error {
+func (s *Stream) decodeError(err error, data []byte) error { return s.up.decodeError(err, data) }
+
+func (up *Upstream) decodeError(err error, data []byte) error {
 	var e *llm.Error
 	if errors.As(err, &e) {
-		return s.up.cleanError(e)
+		return up.cleanError(e)
 	}
 	e = llm.Upstream(http.StatusBadGateway, "", "The backend sent something that is not understood")
 	if said := readProblem(data); said.Message != "" {
-		e.Message += ": " + s.up.clean(said.Message)
+		e.Message += ": " + up.clean(said.Message)
 	}
-	e.Err = errors.New(s.up.clean(err.Error()))
+	e.Err = errors.New(up.clean(err.Error()))
 	return e
 }
 

@@ -96,7 +96,7 @@ func (s *Stream) start(call adapters.Call) (answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		told, err := s.readAnswer(resp)
+		told, err := s.readAnswer(resp, maxAnswer)
 		if err != nil {
 			return nil, err
 		}

@@ -113,7 +113,7 @@ func TestWhole(t *testing.T) {
 		Engine: &Engine{
 			Model: "builtin:stories", Ctx: 512, Parallel: 4, Threads: 2, TTL: 10 * time.Minute,
 			Device: "cpu", GPULayers: "12", CacheTypeK: "q8_0", CacheTypeV: "q8_0", FlashAttention: "on",
-			RopeScaling: "linear", RopeFreqBase: 500000, RopeFreqScale: 0.5,
+			RopeScaling: "linear", RopeFreqBase: 500000, RopeFreqScale: 0.5, CheckMemory: new(false),
 		},
 	}})
 	f("ollama", c.Models[2].Backends, []Backend{{

@@ -147,4 +147,7 @@ type Engine struct {
 	RopeScaling   string  `yaml:"rope_scaling"`
 	RopeFreqBase  float64 `yaml:"rope_freq_base"`
 	RopeFreqScale float64 `yaml:"rope_freq_scale"`
+	// CheckMemory refuses the model if it does not seem to fit into memory.
+	// Default true.
+	CheckMemory *bool `yaml:"check_memory"`
 }

@@ -32,7 +32,9 @@ type Options struct {
 	Start  time.Duration // how long loading may take; 0 is 10 min
 	Memory *Memory       // shared with other engines; nil is without bound
 	Wait   time.Duration // how long a start may wait for memory; 0 is 5 min
-	Log    *slog.Logger  // nil logs nothing
+	// AnySize runs the model even if it does not seem to fit into memory.
+	AnySize bool
+	Log     *slog.Logger // nil logs nothing
 }
 
 // ErrClosed is returned once Close has been called.
@@ -87,10 +89,14 @@ func (o Options) withDefaults() Options {
 
 // flags returns how the model is to run.
 func (o Options) flags() []string {
-	if o.Lib == "" {
-		return o.Args
+	var flags []string
+	if o.Lib != "" {
+		flags = append(flags, "-lib", o.Lib)
 	}
-	return append([]string{"-lib", o.Lib}, o.Args...)
+	if o.AnySize {
+		flags = append(flags, "-check-memory=false")
+	}
+	return append(flags, o.Args...)
 }
 
 // Program returns the path of the program that Options.Binary means.
@@ -230,7 +236,7 @@ func (e *Engine) enter() (*process, error) {
 		return nil, e.failed // it would only fail again
 	case e.current == nil:
 		p := newProcess(e.opt)
-		p.holder = &holder{leave: func(idle bool) bool { return e.retire(p, idle) }}
+		p.holder = &holder{insists: e.opt.AnySize, leave: func(idle bool) bool { return e.retire(p, idle) }}
 		e.alive[p] = true
 		previous, wait := e.previous, time.Until(e.retry)
 		e.current = p

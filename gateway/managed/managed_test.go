@@ -52,6 +52,10 @@ func play(args []string) {
 	case "nolibffi":
 		fmt.Fprintln(os.Stderr, "panic: libffi.so.8: cannot open shared object file\n\ngoroutine 1 [running]:\nmain.main()\n\t/x.go:1 +0x1")
 		os.Exit(2)
+	case "starved":
+		self, _ := os.FindProcess(os.Getpid())
+		self.Kill()
+		stay()
 	case "garbage":
 		fmt.Println("Hello!")
 		stay()
@@ -195,6 +199,7 @@ func TestEarlyExit(t *testing.T) {
 	}
 	f("broken", "the engine for broken did not start: exit status 3: some warning; dragoman-engine: no such model file: broken")
 	f("nolibffi", "the engine for nolibffi did not start: exit status 2: panic: libffi.so.8: cannot open shared object file (install libffi: on Debian and Ubuntu the package libffi8)")
+	f("starved", "the engine for starved did not start: signal: killed (the system kills what takes too much memory)")
 	f("garbage", `the engine for garbage did not start: its first line says "Hello!\n", which is not where it listens`)
 }
 
@@ -210,6 +215,10 @@ func TestFlags(t *testing.T) {
 	e := start(t, "args", func(o *Options) { o.Lib, o.Args = "/opt/llama", []string{"-ctx", "8192"} })
 	_, _, err := e.Acquire(t.Context())
 	if err == nil || !strings.HasSuffix(err.Error(), "exit status 1: -supervised -lib /opt/llama -ctx 8192") {
+		t.Errorf("got %v", err)
+	}
+	e = start(t, "args", func(o *Options) { o.AnySize = true })
+	if _, _, err = e.Acquire(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "exit status 1: -supervised -check-memory=false") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -27,6 +27,7 @@ type Memory struct {
 // holder is a process that has, or waits for, memory.
 type holder struct {
 	bytes   uint64
+	insists bool // it is to run even if it does not fit alone
 	last    int  // when it was used last, by Memory.clock
 	since   int  // when it got its memory
 	ready   bool // it could be stopped
@@ -52,7 +53,7 @@ type MemoryError struct {
 // Error gives the figures.
 func (e *MemoryError) Error() string {
 	if e.Waited == 0 {
-		return fmt.Sprintf("it needs about %s of memory, and engines may take %s together (engine_memory, or what the machine has free)", size(e.Need), size(e.Limit))
+		return fmt.Sprintf("it needs about %s of memory, and engines may take %s together (engine_memory, or what the machine has free): lower its ctx or parallel, or shorten its cache types", size(e.Need), size(e.Limit))
 	}
 	return fmt.Sprintf("it needs about %s of memory; of the %s that engines may take, %s are taken by others, which were still answering after %s",
 		size(e.Need), size(e.Limit), size(e.Used), e.Waited)
@@ -89,6 +90,9 @@ func (m *Memory) take(h *holder, e *Estimate, wait time.Duration, stop <-chan st
 	defer m.mu.Unlock()
 	limit := m.bound(e)
 	h.bytes = e.Memory.Host
+	if h.insists {
+		h.bytes = min(h.bytes, limit)
+	}
 	if h.bytes > limit {
 		return &MemoryError{Need: h.bytes, Limit: limit}
 	}

@@ -291,9 +291,14 @@ func TestNoRoom(t *testing.T) {
 		}
 	}
 	huge := start(t, "good", func(o *Options) { o.Memory, o.Args = m, []string{"-need", "11811160064"} })
-	if _, _, err := huge.Acquire(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "it needs about 11.0 GiB of memory, and engines may take 0 MiB together (engine_memory, or what the machine has free)") {
+	if _, _, err := huge.Acquire(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "it needs about 11.0 GiB of memory, and engines may take 0 MiB together (engine_memory, or what the machine has free): lower its ctx or parallel, or shorten its cache types") {
 		t.Errorf("got %v", err)
 	}
+	insists := start(t, "good", func(o *Options) {
+		o.Memory, o.Args, o.AnySize = NewMemory(10), []string{"-need", "11811160064"}, true
+	})
+	_, leave := acquire(t, insists)
+	leave()
 	bad := start(t, "broken", func(o *Options) { o.Memory = m })
 	if _, _, err := bad.Acquire(t.Context()); err == nil || !strings.Contains(err.Error(), "no such model file: broken") {
 		t.Errorf("got %v", err)

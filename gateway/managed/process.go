@@ -206,6 +206,9 @@ func (p *process) wait() error {
 	if lines := p.stderr.last(); len(lines) > 0 && p.err == nil && p.isReady() {
 		err = fmt.Errorf("%w: %s", err, strings.Join(lines, "; "))
 	}
+	if h := hint(err.Error()); h != "" && p.isReady() && !p.killed {
+		err = fmt.Errorf("%w%s", err, h)
+	}
 	return err
 }
 

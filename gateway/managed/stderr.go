@@ -24,10 +24,22 @@ func (e *StartError) Error() string {
 	if len(e.Lines) > 0 {
 		s += ": " + strings.Join(e.Lines, "; ")
 	}
-	if strings.Contains(s, "libffi") {
-		s += " (install libffi: on Debian and Ubuntu the package libffi8)"
+	return s + hint(s)
+}
+
+// hints tell what to do about some endings.
+var hints = []struct{ words, hint string }{
+	{"libffi", " (install libffi: on Debian and Ubuntu the package libffi8)"},
+	{"signal: killed", " (the system kills what takes too much memory)"},
+}
+
+func hint(s string) string {
+	for _, h := range hints {
+		if strings.Contains(s, h.words) {
+			return h.hint
+		}
 	}
-	return s
+	return ""
 }
 
 // Unwrap returns the cause.

@@ -32,6 +32,7 @@ type backend struct {
 	templates   *templates        // asked of the backend; nil: it cannot be asked
 	fitter      adapters.Fitter   // nil: the backend refuses what does not fit
 	counter     adapters.Counter  // nil: the backend cannot be asked
+	embedder    adapters.Embedder // nil: the backend gives no embeddings
 	reader      *reader
 	noTools     bool // template has no place for them, or no known notation
 	slots       slots

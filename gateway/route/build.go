@@ -59,6 +59,7 @@ func newBackend(ctx context.Context, c *config.Config, entry *config.Model, i in
 	b.reader = &reader{tools: cfg.Parse, reasoning: cfg.Reasoning}
 	b.fitter, _ = spoken.(adapters.Fitter)
 	b.counter, _ = spoken.(adapters.Counter)
+	b.embedder, _ = spoken.(adapters.Embedder)
 	b.slots = newSlots(cmp.Or(cfg.MaxConcurrent, spoken.Traits().MaxConcurrent))
 	var err error
 	if cfg.Engine != nil {

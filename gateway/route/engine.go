@@ -35,7 +35,7 @@ func newEngine(cfg *config.Engine, wait time.Duration, o Options) engine {
 	}
 	return managed.New(managed.Options{
 		Binary: o.EngineBinary, Model: cfg.Model, Lib: cmp.Or(cfg.Lib, o.EngineLib),
-		Args: engineArgs(cfg), TTL: cfg.TTL, Memory: o.memory, Wait: wait, Log: o.Log,
+		Args: engineArgs(cfg), TTL: cfg.TTL, Memory: o.memory, Wait: wait, AnySize: cfg.CheckMemory != nil && !*cfg.CheckMemory, Log: o.Log,
 	})
 }
 

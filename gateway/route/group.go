@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"dragoman/adapters/llm"
 	"dragoman/gateway/config"
 )
 
@@ -28,13 +27,13 @@ type step struct {
 // wanted returns b's name for the model.
 func (s step) wanted(b *backend) string { return strings.Replace(b.wanted, "*", s.star, 1) }
 
-// able returns the backends that can do what req asks for. If there are none, the
+// able returns the backends that can do what e asks for. If there are none, the
 // error is what the first says.
-func (g *group) able(req *llm.Request) ([]*backend, error) {
+func (g *group) able(e errand) ([]*backend, error) {
 	var all []*backend
 	var first error
 	for _, b := range g.backends {
-		switch err := b.able(req); {
+		switch err := e.able(b); {
 		case err == nil:
 			all = append(all, b)
 		case first == nil:

@@ -26,17 +26,51 @@ const maxAttempts = 8
 // An error is an *llm.Error, or the cause of ctx if that has ended. If everyone
 // failed it is the failure of the model that was asked for.
 func (m *Model) Open(ctx context.Context, req *llm.Request) (stream.Source, error) {
-	w := &walk{model: m, req: req, trace: traced(ctx)}
+	a := &answering{req: req}
+	if err := m.run(ctx, a); err != nil {
+		return nil, err
+	}
+	return a.answer, nil
+}
+
+// errand is what a request wants of a backend.
+type errand interface {
+	// able returns nil, or the error for what b cannot do.
+	able(b *backend) error
+	// attempt asks b, a slot of which is taken and will be freed. It keeps the answer.
+	attempt(ctx context.Context, b *backend, model string) error
+	// usual reports whether every server of the kind has the route.
+	usual() bool
+}
+
+// answering is the errand of a request for text.
+type answering struct {
+	req    *llm.Request
+	answer stream.Source
+}
+
+func (a *answering) able(b *backend) error { return b.able(a.req) }
+
+func (a *answering) attempt(ctx context.Context, b *backend, model string) (err error) {
+	a.answer, err = b.open(ctx, a.req, model)
+	return err
+}
+
+func (a *answering) usual() bool { return a.req.Kind == llm.Chat }
+
+// run takes an errand from backend to backend until one has done it.
+func (m *Model) run(ctx context.Context, e errand) error {
+	w := &walk{model: m, errand: e, trace: traced(ctx)}
 	var failure error
 	for i, s := range m.steps {
-		answer, err := w.ask(ctx, s)
+		done, err := w.ask(ctx, s)
 		switch {
-		case answer != nil:
-			return answer, nil
+		case done:
+			return nil
 		case ctx.Err() != nil:
-			return nil, cmp.Or(err, context.Cause(ctx))
+			return cmp.Or(err, context.Cause(ctx))
 		case i == 0 && refuses(err):
-			return nil, err
+			return err
 		case i == 0:
 			failure = err
 		}
@@ -44,29 +78,29 @@ func (m *Model) Open(ctx context.Context, req *llm.Request) (stream.Source, erro
 	if w.attempts == 0 {
 		return w.lastResort(ctx, failure)
 	}
-	return nil, w.final(failure)
+	return w.final(failure)
 }
 
 // walk is the way of one request from backend to backend.
 type walk struct {
 	model    *Model
-	req      *llm.Request
+	errand   errand
 	trace    *trace
 	attempts int
 }
 
-// ask takes the request to the backends of one model. Without an answer the
+// ask takes the request to the backends of one model. If it is not done then, the
 // error is the most useful one: if all backends rest, why.
-func (w *walk) ask(ctx context.Context, s step) (stream.Source, error) {
-	able, err := s.able(w.req)
+func (w *walk) ask(ctx context.Context, s step) (done bool, err error) {
+	able, err := s.able(w.errand)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	var failure error
 	for len(able) > 0 && w.attempts < maxAttempts {
 		b, err := w.take(ctx, s, able)
 		if err != nil {
-			return nil, err
+			return false, err
 		}
 		if b == nil {
 			if failure == nil {
@@ -75,21 +109,21 @@ func (w *walk) ask(ctx context.Context, s step) (stream.Source, error) {
 			if failure == nil {
 				continue // one has come back just now
 			}
-			return nil, failure
+			return false, failure
 		}
-		answer, err := w.attempt(ctx, s, b)
+		err = w.attempt(ctx, s, b)
 		if err == nil {
-			return answer, nil
+			return true, nil
 		}
 		if ctx.Err() != nil || refuses(err) {
-			return nil, err
+			return false, err
 		}
 		if failure == nil || unknown(failure) || waits(err) && !waits(failure) {
 			failure = err
 		}
 		able = slices.DeleteFunc(able, func(other *backend) bool { return other == b })
 	}
-	return nil, failure
+	return false, failure
 }
 
 // take returns the backend for the next attempt, a slot of it taken.
@@ -101,17 +135,17 @@ func (w *walk) take(ctx context.Context, s step, able []*backend) (*backend, err
 }
 
 // attempt asks b, of which a slot is taken, and learns from what comes.
-func (w *walk) attempt(ctx context.Context, s step, b *backend) (stream.Source, error) {
+func (w *walk) attempt(ctx context.Context, s step, b *backend) error {
 	w.attempts++
 	n := w.trace.attempt(b.name)
 	start := s.now()
-	answer, err := b.open(ctx, w.req, s.wanted(b))
+	err := w.errand.attempt(ctx, b, s.wanted(b))
 	if err == nil {
 		b.health.good()
-		return answer, nil
+		return nil
 	}
 	if ctx.Err() != nil || refuses(err) || w.model.alone() {
-		return nil, err
+		return err
 	}
 	attrs := []any{"backend", b.name, "attempt", n}
 	if w.trace.id != "" {
@@ -120,7 +154,7 @@ func (w *walk) attempt(ctx context.Context, s step, b *backend) (stream.Source, 
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {
 		b.log.Warn("a backend could not be asked", append(attrs, "cause", err)...)
-		return nil, err
+		return err
 	}
 	attrs = append(attrs, "status", e.Status, "error", e.Code)
 	if e.Err != nil {
@@ -135,18 +169,18 @@ func (w *walk) attempt(ctx context.Context, s step, b *backend) (stream.Source, 
 		attrs = append(attrs, "message", e.Message)
 	}
 	b.log.Warn("a backend failed", attrs...)
-	return nil, err
+	return err
 }
 
 // blames reports whether e says something about the backend, and not only about
 // what this client brought with it: its own key, a model name that the
-// configuration leaves to it, or completions, which many servers do not have.
+// configuration leaves to it, or a route that many servers do not have.
 func (w *walk) blames(ctx context.Context, s step, b *backend, e *llm.Error) bool {
 	switch {
 	case unknown(e):
 		return false // the controller answers, and may know the model soon
 	case e.Code == "upstream_not_found":
-		return !s.entry.Wildcard() && w.req.Kind == llm.Chat
+		return !s.entry.Wildcard() && w.errand.usual()
 	case e.Code == "upstream_auth", e.Status == http.StatusTooManyRequests:
 		return !b.forwardAuth || authorization(ctx) == ""
 	}
@@ -156,27 +190,27 @@ func (w *walk) blames(ctx context.Context, s step, b *backend, e *llm.Error) boo
 // lastResort is for when every backend rests; failure is why. One that rests
 // because it failed is tried all the same, as that is better than to fail
 // unasked. One that asked to be left alone is.
-func (w *walk) lastResort(ctx context.Context, failure error) (stream.Source, error) {
+func (w *walk) lastResort(ctx context.Context, failure error) error {
 	for i, s := range w.model.steps {
-		able, _ := s.able(w.req)
+		able, _ := s.able(w.errand)
 		b, _ := s.soonest(able, true)
 		if b == nil {
 			continue
 		}
 		if err := b.slots.acquire(ctx); err != nil {
-			return nil, err
+			return err
 		}
 		b.health.force(s.now())
-		answer, err := w.attempt(ctx, s, b)
+		err := w.attempt(ctx, s, b)
 		if err == nil || ctx.Err() != nil {
-			return answer, err
+			return err
 		}
 		if i == 0 {
 			failure = err
 		}
 		break
 	}
-	return nil, w.final(failure)
+	return w.final(failure)
 }
 
 // final makes the client's error of the failure of the model that was asked for:
@@ -187,7 +221,7 @@ func (w *walk) final(failure error) error {
 		return failure
 	}
 	s := w.model.steps[0]
-	able, _ := s.able(w.req)
+	able, _ := s.able(w.errand)
 	b, left := s.soonest(able, false)
 	if b == nil {
 		return failure

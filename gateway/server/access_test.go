@@ -110,24 +110,25 @@ func TestCheck10KeyHeaders(t *testing.T) {
 }
 
 // asked is a model that says who asks it.
-type asked chan string
+type asked struct {
+	Model
+	clients chan string
+}
 
 func (a asked) Name() string { return "asked" }
 
 func (a asked) Open(_ context.Context, req *llm.Request) (stream.Source, error) {
-	a <- req.Client
+	a.clients <- req.Client
 	return nil, errors.New("no answer")
 }
 
-func (a asked) Count(context.Context, string) (int, int, error) { return 0, 0, nil }
-
 func TestKeysTellClientsApart(t *testing.T) {
 	g := hello(t, Options{Keys: []string{"sk-secret-1", "sk-secret-2"}})
-	model := make(asked, 1)
+	model := asked{clients: make(chan string, 1)}
 	g.models["asked"] = model
 	for i, key := range []string{"sk-secret-1", "sk-secret-2"} {
 		g.do("POST", "/v1/chat/completions", chatBody("asked", false), "X-Api-Key: "+key)
-		if got, want := <-model, strconv.Itoa(i+1); got != want {
+		if got, want := <-model.clients, strconv.Itoa(i+1); got != want {
 			t.Errorf("%s: got client %q, want %q", key, got, want)
 		}
 	}

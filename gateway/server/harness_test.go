@@ -114,11 +114,27 @@ func (m *fakeModel) Count(_ context.Context, prompt string) (int, int, error) {
 	return len(prompt), 8, nil
 }
 
+func (*fakeModel) Embed(ctx context.Context, req *llm.EmbedRequest) (*llm.Embeddings, error) {
+	made := &llm.Embeddings{PromptTokens: req.N}
+	for _, text := range req.Texts {
+		if text == "#wait" {
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		}
+		made.Vectors = append(made.Vectors, []float32{float32(len(text)), 0.5})
+	}
+	return made, nil
+}
+
 type panicModel struct{}
 
 func (panicModel) Name() string { return "panic" }
 
 func (panicModel) Open(context.Context, *llm.Request) (stream.Source, error) {
+	panic("no such thing")
+}
+
+func (panicModel) Embed(context.Context, *llm.EmbedRequest) (*llm.Embeddings, error) {
 	panic("no such thing")
 }
 

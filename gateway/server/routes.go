@@ -29,6 +29,7 @@ const (
 var (
 	chat       = &route{allow: post, handle: func(r *request, _ string) error { return r.generate(openai.ParseChat) }}
 	completion = &route{allow: post, handle: func(r *request, _ string) error { return r.generate(openai.ParseCompletion) }}
+	embeddings = &route{allow: post, handle: (*request).embed}
 	models     = &route{allow: get, handle: (*request).listModels}
 	model      = &route{allow: get, handle: (*request).showModel}
 	tokens     = &route{allow: post, handle: (*request).tokenCheck}
@@ -40,6 +41,7 @@ var routes = map[string]*route{
 	"/chat/completions": chat,
 	"/chat":             chat, // the path of torchchat's server
 	"/completions":      completion,
+	"/embeddings":       embeddings,
 	"/models":           models,
 	"/health":           health,
 	"/healthz":          health,

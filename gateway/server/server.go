@@ -35,6 +35,8 @@ type Model interface {
 	// Open starts the answer to req and returns with its first event. ctx ends
 	// it at any time, also after Open has returned.
 	Open(ctx context.Context, req *llm.Request) (stream.Source, error)
+	// Embed returns the embeddings that req asks for.
+	Embed(ctx context.Context, req *llm.EmbedRequest) (*llm.Embeddings, error)
 	// Count returns how many tokens prompt is, and how many prompt and answer may
 	// have together.
 	Count(ctx context.Context, prompt string) (tokens, context int, err error)

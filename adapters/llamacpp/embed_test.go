@@ -1,0 +1,9 @@
+package llamacpp
+
+import (
+	"testing"
+
+	"dragoman/adapters/adaptertest"
+)
+
+func TestEmbeddings(t *testing.T) { adaptertest.RunEmbeddings(t, Adapter{}, "testdata/embeddings") }

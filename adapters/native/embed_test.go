@@ -1,0 +1,9 @@
+package native
+
+import (
+	"testing"
+
+	"dragoman/adapters/adaptertest"
+)
+
+func TestEmbeddings(t *testing.T) { adaptertest.RunEmbeddings(t, Adapter{}, "testdata/embeddings") }
