@@ -184,5 +184,8 @@ func FuzzRead(f *testing.F) {
 		if err == nil && len(data) < 24 {
 			t.Fatalf("accepted %+v", info)
 		}
+		if err == nil {
+			info.Memory(Use{Context: 4096, Parallel: 8, Batch: 512, K: 1, V: 8})
+		}
 	})
 }

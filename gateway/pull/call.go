@@ -116,10 +116,10 @@ func contentRange(s string) (start, total int64, ok bool) {
 	span, all, found := strings.Cut(s, "/")
 	first, _, dash := strings.Cut(span, "-")
 	start, err := strconv.ParseInt(first, 10, 64)
-	if !ok || !found || !dash || err != nil {
+	if !ok || !found || !dash || err != nil || start < 0 {
 		return 0, 0, false
 	}
-	if total, err = strconv.ParseInt(all, 10, 64); err != nil {
+	if total, err = strconv.ParseInt(all, 10, 64); err != nil || total < 0 {
 		total = -1
 	}
 	return start, total, true

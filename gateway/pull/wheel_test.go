@@ -147,3 +147,23 @@ func TestPipIndex(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+func FuzzFindLink(f *testing.F) {
+	f.Add([]byte(`{"files":[{"filename":"m.whl","url":"x","hashes":{"sha256":"00"}}]}`), true)
+	f.Add([]byte(`<a href="../m.whl#sha256=00">`), false)
+	f.Fuzz(func(t *testing.T, body []byte, isJSON bool) {
+		if l, ok := findLink(body, isJSON, "m.whl"); !ok && l != (link{}) {
+			t.Errorf("not found, and yet %+v", l)
+		}
+	})
+}
+
+func FuzzContentRange(f *testing.F) {
+	f.Add("bytes 0-5/6")
+	f.Add("bytes 5-/*")
+	f.Fuzz(func(t *testing.T, s string) {
+		if start, total, ok := contentRange(s); ok && (start < 0 || total < -1) {
+			t.Errorf("%q: got %d of %d", s, start, total)
+		}
+	})
+}
