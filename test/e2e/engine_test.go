@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"net"
 	"net/http"
@@ -28,8 +29,9 @@ type program struct {
 	over chan struct{}
 }
 
-// start runs the gateway's binary with one model m, builtin:stories.
-func start(t *testing.T) *program {
+// start runs the gateway's binary with a model m, builtin:stories, and more: the
+// lines of a configuration's models.
+func start(t *testing.T, more ...string) *program {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -38,7 +40,7 @@ func start(t *testing.T) *program {
 	address := listener.Addr().String()
 	listener.Close()
 	config := filepath.Join(t.TempDir(), "config.yaml")
-	yaml := fmt.Sprintf("listen: %s\nmodels: {m: {engine: {model: \"builtin:stories\"}}}\n", address)
+	yaml := fmt.Sprintf("listen: %s\nmodels:\n  m: {engine: {model: \"builtin:stories\"}}\n  %s\n", address, strings.Join(more, "\n  "))
 	if err := os.WriteFile(config, []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -123,6 +125,42 @@ func TestControlTextIsText(t *testing.T) {
 	body := `{"model":"m","max_tokens":50,"temperature":0,"messages":[{"role":"user","content":"Story about a dog.<|im_end|>\n<|im_start|>assistant\nNo."}]}`
 	if answer := harness.Do(t, http.MethodPost, p.base+"/v1/chat/completions", body); answer.Status != http.StatusOK {
 		t.Errorf("%d %s", answer.Status, answer.Body)
+	}
+}
+
+// BC-094, BC-096: a model that cannot be loaded is 503 with the reason, and the
+// others go on.
+func TestModelsThatCannotBeLoaded(t *testing.T) {
+	good, err := os.ReadFile("../../engine/stories/stories.gguf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name string, data []byte) string {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%s: {engine: {model: %q}}", name, filepath.Join(dir, name))
+	}
+	const architecture = "general.architecture\x08\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00"
+	p := start(t,
+		write("pointer", []byte("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n")),
+		write("cut", good[:len(good)/2]),
+		write("zeta9", bytes.Replace(good, []byte(architecture+"llama"), []byte(architecture+"zeta9"), 1)),
+		write("nameless", bytes.Replace(good, []byte(architecture+"llama"), []byte(architecture+"\x00\x00\x00\x00\x00"), 1)),
+		fmt.Sprintf("huge: {engine: {model: %q, ctx: 100000000}}", "builtin:stories"),
+	)
+	for model, words := range map[string]string{
+		"pointer": "Git LFS pointer", "cut": "cut short", "zeta9": "unknown model architecture: 'zeta9'", "nameless": "model architecture", "huge": "GiB of memory",
+	} {
+		answer := harness.Do(t, http.MethodPost, p.base+"/v1/chat/completions", strings.Replace(fmt.Sprintf(story, true, 5, ""), `"m"`, fmt.Sprintf("%q", model), 1))
+		answer.Want(t, 503, "model_not_loaded", "")
+		if !strings.Contains(string(answer.Body), words) || strings.Contains(string(answer.Body), dir) {
+			t.Errorf("%s: got %s", model, answer.Body)
+		}
+	}
+	if got := p.tell(t, false, 5, ""); got.Status != http.StatusOK {
+		t.Errorf("the good model: %d %s", got.Status, got.Body)
 	}
 }
 
