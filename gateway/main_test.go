@@ -37,7 +37,7 @@ func TestFlags(t *testing.T) {
 	f(0, "dragoman dev", "-version")
 	f(0, "-log-level level", "-help")
 	f(0, "is good; its models: m\n", "-check", "-config", good)
-	f(1, "DOWN: The backend refused", "-probe", "-config", good)
+	f(1, "DOWN   The backend refused the connection. (dial", "-probe", "-config", good)
 	f(1, "modles", "-check", "-config", bad)
 	f(1, "no such file", "-check", "-config", good+".not")
 	f(1, "with -config FILE", "-config", good+".not")

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"dragoman/adapters/llm"
 	"dragoman/gateway/route"
 )
 
@@ -16,8 +18,9 @@ import (
 func probe(ctx context.Context, table *route.Table, w io.Writer) int {
 	status := 0
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(columns, "MODEL\tADAPTER\tSTATE\tIT HAS")
+	fmt.Fprintln(columns, "MODEL\tADAPTER\tSTATE\tMODELS THERE, OR WHY IT IS DOWN")
 	for _, p := range table.Probe(ctx) {
+		last := few(p.Models)
 		state := fmt.Sprintf("up, %d ms", p.Took.Round(time.Millisecond).Milliseconds())
 		switch {
 		case p.Engine:
@@ -25,17 +28,25 @@ func probe(ctx context.Context, table *route.Table, w io.Writer) int {
 		case p.Silent:
 			state = "nothing tells"
 		case p.Err != nil:
-			state = "DOWN: " + p.Err.Error()
+			state, last = "DOWN", reason(p.Err)
 		case p.Lacks != "":
 			state = "up, but without " + p.Lacks
 		}
 		if p.Err != nil || p.Lacks != "" {
 			status = 1
 		}
-		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\n", p.Backend, p.Adapter, state, few(p.Models))
+		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\n", p.Backend, p.Adapter, state, last)
 	}
 	columns.Flush()
 	return status
+}
+
+// reason returns what is known of a failure.
+func reason(err error) string {
+	if e, ok := errors.AsType[*llm.Error](err); ok && e.Err != nil {
+		return fmt.Sprintf("%s (%v)", e.Message, e.Err)
+	}
+	return err.Error()
 }
 
 // few returns the first names of a list, and how many more there are.
