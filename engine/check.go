@@ -45,7 +45,7 @@ func reason(out []byte) string {
 // one. The model was taught little else: what is wrong in the numbers of a
 // computation soon shows in its words.
 func check(ctx context.Context, o options) error {
-	o.model, o.llama.Parallel, o.llama.Context = builtin, 1, 0
+	o.model, o.llama.Parallel, o.llama.Context, o.llama.Embeddings = builtin, 1, 0, false
 	e, err := open(ctx, o)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"dragoman/engine/embed"
 	"dragoman/engine/llama"
 	"dragoman/engine/sched"
 	"dragoman/engine/serve"
@@ -29,7 +30,8 @@ type engine struct {
 	name    string
 	context int
 	model   *llama.Model
-	sched   *sched.Scheduler
+	sched   *sched.Scheduler          // nil: the model gives embeddings
+	run     func(ctx context.Context) // the model's work, until ctx ends
 	handler http.Handler
 }
 
@@ -55,20 +57,37 @@ func open(ctx context.Context, o options) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := sched.New(m, sched.Options{
+	bos, add := m.BOS()
+	e := &engine{name: name, context: m.Context(), model: m}
+	props := serve.Props{
+		Model: name, Context: m.Context(), TrainContext: m.TrainedContext(),
+		ChatTemplate: m.ChatTemplate(), BOSToken: m.Text(bos), EOSToken: m.Text(m.EOS()),
+		AddBOS: add, BOS: bos, SpecialTokens: m.SpecialTexts(),
+		Parallel: o.llama.Parallel, Llama: version, GPU: m.GPU(),
+	}
+	if m.Embeds() {
+		return e, e.embeddings(props, o.queue)
+	}
+	e.sched = sched.New(m, sched.Options{
 		Context: m.Context(), Parallel: o.llama.Parallel, Queue: o.queue,
 		Batch: max(batchTokens, o.llama.Parallel),
 	})
-	bos, add := m.BOS()
-	return &engine{
-		name: name, context: m.Context(), model: m, sched: s,
-		handler: serve.New(m, s, serve.Props{
-			Model: name, Context: m.Context(), TrainContext: m.TrainedContext(),
-			ChatTemplate: m.ChatTemplate(), BOSToken: m.Text(bos), EOSToken: m.Text(m.EOS()),
-			AddBOS: add, BOS: bos, SpecialTokens: m.SpecialTexts(),
-			Parallel: o.llama.Parallel, Llama: version, GPU: m.GPU(),
-		}),
-	}, nil
+	e.run, e.handler = e.sched.Run, serve.New(m, e.sched, props)
+	return e, nil
+}
+
+// embeddings has the engine give embeddings.
+func (e *engine) embeddings(props serve.Props, queue int) error {
+	m := e.model
+	before, after, err := m.Surroundings()
+	if err != nil {
+		return err
+	}
+	props.Parallel = llama.EmbedInputs
+	props.Embeddings = &serve.Embeddings{Dimensions: m.Dimensions(), Pooling: m.Pooling(), Before: before, After: after}
+	r := embed.New(m, embed.Options{Batch: m.MaxBatch(), Inputs: llama.EmbedInputs, Queue: queue})
+	e.run, e.handler = r.Run, serve.NewEmbedder(m, r, props)
+	return nil
 }
 
 // modelFile returns the file of a model and the name it goes by.

@@ -12,6 +12,7 @@ import (
 
 // computing defines the flags that say how to compute.
 func computing(f *flag.FlagSet, o *llama.Options) {
+	f.BoolVar(&o.Embeddings, "embeddings", false, "give embeddings in place of text; models that do nothing else do so anyway")
 	f.StringVar(&o.Device, "device", "auto", "`where` to compute: "+strings.Join(llama.Devices, ", "))
 	o.GPULayers = -1
 	f.Func("gpu-layers", "`layers` to put on the GPU: a number, or auto (default auto)", func(s string) (err error) {

@@ -180,7 +180,7 @@ func (e *engine) serve(ctx context.Context, ln net.Listener, out io.Writer) erro
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		e.sched.Run(ctx)
+		e.run(ctx)
 	}()
 	srv := &http.Server{Handler: e.handler, ReadHeaderTimeout: 10 * time.Second}
 	failed := make(chan error, 1)

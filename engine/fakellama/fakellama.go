@@ -34,6 +34,8 @@ type Model struct {
 	// OnDecode, if set, is called with each batch before it is decoded. It may
 	// block, to hold the model at a step, and its error is Decode's.
 	OnDecode func(batch []sched.Item) error
+	// OnEmbed is the same for batches of embeddings.
+	OnEmbed func(inputs [][]int32) error
 	// Recurrent makes it a model that cannot forget the end of a sequence alone.
 	Recurrent bool
 

@@ -1,10 +1,13 @@
 package gguf
 
+import "cmp"
+
 // Use says how a model is to be used, as far as that costs memory.
 type Use struct {
 	Context  int  // tokens of one sequence
 	Parallel int  // sequences
 	Batch    int  // tokens that are computed together
+	Outputs  int  // of them, those that something is told about; 0: one for each sequence
 	Unified  bool // the sequences share their cells
 	Flash    bool // flash attention, which needs no scores of all pairs
 	K, V     Type // what keys and values are kept as
@@ -152,6 +155,6 @@ func (i *Info) compute(u Use) uint64 {
 		row = max(row, heads*cells+7*max(embedding, heads*i.headLength("attention.key_length")))
 	}
 	batch := uint64(max(u.Batch, 1))
-	logits := parallel * i.vocab
+	logits := uint64(cmp.Or(u.Outputs, max(u.Parallel, 1))) * i.vocab
 	return 4 * (max(batch*row, logits+2*batch*embedding) + batch*mask + logits)
 }

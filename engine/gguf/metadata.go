@@ -20,7 +20,7 @@ var kept = strings.Fields(`architecture name file_type alignment no count tensor
 	context_length block_count embedding_length feed_forward_length expert_count expert_used_count expert_feed_forward_length
 	attention.head_count attention.head_count_kv attention.key_length attention.value_length attention.key_length_mla
 	attention.shared_kv_layers full_attention_interval
-	ssm.conv_kernel ssm.inner_size ssm.state_size ssm.group_count wkv.head_size shortconv.l_cache`)
+	pooling_type ssm.conv_kernel ssm.inner_size ssm.state_size ssm.group_count wkv.head_size shortconv.l_cache`)
 
 // number returns the number, or the first of them, or 0.
 func (v value) number() uint64 {

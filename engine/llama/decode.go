@@ -28,6 +28,11 @@ func (m *Model) Decode(batch []sched.Item) error {
 			logits[i] = 1
 		}
 	}
+	return m.compute(n)
+}
+
+// compute reads the first n tokens of the batch.
+func (m *Model) compute(n int) error {
 	m.batch.NTokens = int32(n)
 	m.threads.before(m.ctx, n)
 	start := time.Now()

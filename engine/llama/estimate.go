@@ -25,6 +25,11 @@ func NewEstimate(opt Options) (*Estimate, error) {
 	}
 	e := &Estimate{Info: info, Context: contextSize(opt.Context, info.Context), Parallel: opt.Parallel}
 	u := gguf.Use{Context: e.Context, Parallel: opt.Parallel, Batch: min(opt.Batch, maxUbatch), Flash: opt.flash(info)}
+	if opt.embeds(info) {
+		e.Context, e.Parallel = opt.inputSize(info.Context), 1
+		batch := embedBatch(e.Context)
+		u.Context, u.Parallel, u.Batch, u.Outputs = batch, 1, batch, batch
+	}
 	u.K, _ = gguf.CacheType(opt.CacheK)
 	u.V, _ = gguf.CacheType(opt.CacheV)
 	e.Memory = info.Memory(u)

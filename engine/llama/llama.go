@@ -38,11 +38,13 @@ type Options struct {
 	FlashAttention string // one of FlashAttentions
 	Rope           Rope
 
+	Embeddings bool // open the model for embeddings; one that is for nothing else is so anyway
+
 	AnySize bool // load the model even if it does not seem to fit into memory
 }
 
 // Model is a loaded model with memory for Options.Parallel sequences. Decode,
-// Logits and Forget must be called one at a time; the other methods are safe
+// Logits, Forget and Embed must be called one at a time; the other methods are safe
 // for concurrent use, also meanwhile.
 type Model struct {
 	model llama.Model
@@ -55,7 +57,8 @@ type Model struct {
 	threads   threads
 	maxBatch  int
 	context   int
-	window    int // tokens that some layers look back; 0: all
+	pooling   gguf.Pooling // of a model that is open for embeddings, else NoPooling
+	window    int          // tokens that some layers look back; 0: all
 	vocabSize int
 	suppress  []llama.Token // never to be sampled, says the model
 	ends      []int32       // which end an answer
@@ -111,8 +114,11 @@ func load(opt Options, info *gguf.Info, gpus []gpu, layers int) (*Model, error) 
 		m.Close()
 		return nil, fmt.Errorf("%s (%s) is not a model that continues text", filepath.Base(opt.File), info.Architecture)
 	}
-	m.context = contextSize(opt.Context, int(llama.ModelNCtxTrain(m.model)))
-	if err := m.open(opt, info); err != nil {
+	open := m.open
+	if opt.embeds(info) {
+		open = m.openEmbeddings
+	}
+	if err := open(opt, info); err != nil {
 		m.Close()
 		return nil, err
 	}
@@ -138,6 +144,7 @@ func contextSize(asked, trained int) int {
 // open makes the context, the sequences' memory and the batch.
 func (m *Model) open(opt Options, info *gguf.Info) error {
 	logged.reset()
+	m.context = contextSize(opt.Context, int(llama.ModelNCtxTrain(m.model)))
 	p := llama.ContextDefaultParams()
 	p.NCtx = uint32(m.context * opt.Parallel)
 	p.NSeqMax = uint32(opt.Parallel)
@@ -155,16 +162,25 @@ func (m *Model) open(opt Options, info *gguf.Info) error {
 	}
 	m.window = int(llama.ModelNSWA(m.model))
 	m.maxBatch = opt.Batch
-	m.batch = llama.BatchInit(int32(opt.Batch), 0, 1)
-	for i := range opt.Batch {
-		unsafe.Slice(m.batch.NSeqId, opt.Batch)[i] = 1
+	m.makeBatch(opt.Batch)
+	m.startThreads(opt, info)
+	return nil
+}
+
+// makeBatch makes room for n tokens, each of one sequence.
+func (m *Model) makeBatch(n int) {
+	m.batch = llama.BatchInit(int32(n), 0, 1)
+	for i := range n {
+		unsafe.Slice(m.batch.NSeqId, n)[i] = 1
 	}
+}
+
+func (m *Model) startThreads(opt Options, info *gguf.Info) {
 	if opt.Threads > 0 {
 		m.threads.set(m.ctx, opt.Threads)
 	} else {
 		m.threads.choose(m.ctx, DefaultThreads(info.Size))
 	}
-	return nil
 }
 
 // Close frees the model. No other method may be running or called afterwards.

@@ -116,7 +116,10 @@ func (m *Model) Size() int { return m.vocabSize }
 
 // tokenize reads a run of plain text. The binding's own Tokenize hands a null
 // pointer to C for text with a NUL byte, and tokenizes everything twice.
-func (m *Model) tokenize(text string) ([]int32, error) {
+func (m *Model) tokenize(text string) ([]int32, error) { return m.tokenizeAs(text, 0) }
+
+// tokenizeAs adds what the model wants around a text if add is 1.
+func (m *Model) tokenizeAs(text string, add uint8) ([]int32, error) {
 	var no uint8
 	size := int32(len(text))
 	p := unsafe.StringData(text)
@@ -125,7 +128,7 @@ func (m *Model) tokenize(text string) ([]int32, error) {
 		to, room := unsafe.SliceData(tokens), int32(len(tokens))
 		var result ffi.Arg
 		tokenizeFunc.Call(unsafe.Pointer(&result), unsafe.Pointer(&m.vocab), unsafe.Pointer(&p), unsafe.Pointer(&size),
-			unsafe.Pointer(&to), unsafe.Pointer(&room), unsafe.Pointer(&no), unsafe.Pointer(&no))
+			unsafe.Pointer(&to), unsafe.Pointer(&room), unsafe.Pointer(&add), unsafe.Pointer(&no))
 		n := int32(result)
 		runtime.KeepAlive(text)
 		if n >= 0 {

@@ -48,6 +48,8 @@ type Props struct {
 	Llama         string   `json:"llama"`
 	GPU           string   `json:"gpu,omitempty"`
 
+	Embeddings *Embeddings `json:"embeddings,omitempty"` // nil: the model generates
+
 	BOS int32 `json:"-"` // the token that AddBOS is about
 }
 
@@ -72,16 +74,24 @@ type Server struct {
 
 // New returns the handler of a model's routes.
 func New(v Vocab, r Runner, p Props) *Server {
+	s := newServer(v, p)
+	s.runner = r
+	s.vocabulary = sync.OnceValue(s.words)
+	s.route(http.MethodPost, "/generate", s.generate)
+	s.route(http.MethodPost, "/embed", noEmbeddings)
+	return s
+}
+
+// newServer returns what all models share.
+func newServer(v Vocab, p Props) *Server {
 	p.Protocol = Protocol
 	if p.SpecialTokens == nil {
 		p.SpecialTokens = []string{}
 	}
-	s := &Server{vocab: v, runner: r, props: p, mux: http.NewServeMux()}
-	s.vocabulary = sync.OnceValue(s.words)
+	s := &Server{vocab: v, props: p, mux: http.NewServeMux()}
 	s.route(http.MethodGet, "/health", s.health)
 	s.route(http.MethodGet, "/props", s.getProps)
 	s.route(http.MethodPost, "/tokenize", s.tokenize)
-	s.route(http.MethodPost, "/generate", s.generate)
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, problem{Status: http.StatusNotFound, Code: "not_found", Message: "There is no " + clip(r.URL.Path) + " here."})
 	})
@@ -128,7 +138,8 @@ func (s *Server) tokenize(w http.ResponseWriter, r *http.Request) {
 }
 
 // tokens turns a prompt into tokens and puts the BOS before them, if the model
-// wants one and the prompt does not bring its own: templates often do.
+// wants one and the prompt does not bring its own: templates often do. An input for
+// an embedding gets what the model wants around it.
 func (s *Server) tokens(pieces []piece) ([]int32, error) {
 	list := make([]prompt.Piece, len(pieces))
 	for i, p := range pieces {
@@ -138,7 +149,9 @@ func (s *Server) tokens(pieces []piece) ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.props.AddBOS && (len(tokens) == 0 || tokens[0] != s.props.BOS) {
+	if s.props.Embeddings != nil {
+		tokens = s.props.Embeddings.surrounded(tokens)
+	} else if s.props.AddBOS && (len(tokens) == 0 || tokens[0] != s.props.BOS) {
 		tokens = append([]int32{s.props.BOS}, tokens...)
 	}
 	if tokens == nil {

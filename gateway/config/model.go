@@ -132,6 +132,9 @@ type Engine struct {
 	Threads  int           `yaml:"threads"`
 	TTL      time.Duration `yaml:"ttl"` // idle time after which the engine is stopped; 0: never
 	Lib      string        `yaml:"lib"` // folder of the llama.cpp libraries
+	// Embeddings has the model give embeddings in place of text. One that does
+	// nothing else does so anyway.
+	Embeddings bool `yaml:"embeddings"`
 
 	// Device is where to compute: auto (a GPU if there is one), cpu, vulkan, cuda
 	// or metal. GPULayers says how many layers a GPU gets: auto, or a number.

@@ -94,6 +94,9 @@ func engineArgs(cfg *config.Engine) []string {
 			args = append(args, f.name, f.value)
 		}
 	}
+	if cfg.Embeddings {
+		args = append(args, "-embeddings")
+	}
 	return args
 }
 

@@ -2,12 +2,16 @@ package field
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
 
+	"dragoman/engine/enginetest"
+	"dragoman/engine/fakellama"
 	"dragoman/test/harness"
 )
 
@@ -150,5 +154,41 @@ func TestEmbeddingsOfAClientThatLeaves(t *testing.T) {
 		if err := <-left; err == nil {
 			t.Error("there was an answer")
 		}
+	}
+}
+
+// The engine's embeddings, of length 1, in both forms.
+func TestEmbeddingsOfAnEngine(t *testing.T) {
+	url := enginetest.NewEmbedder(t, &fakellama.Model{}, enginetest.Options{Context: 16}).URL
+	base := harness.Gateway(t, fmt.Sprintf("models: {m: {adapter: native, url: %q, model: fake}}", url))
+	read := func(members string, into any) {
+		t.Helper()
+		got := embed(t, base, `"input":["abc","<s>"]`+members)
+		if err := json.Unmarshal(got.Body, &struct{ Data any }{into}); err != nil || got.Status != 200 || !strings.Contains(string(got.Body), `"usage":{"prompt_tokens":10,"total_tokens":10}}`) {
+			t.Fatalf("got %d %s (%v)", got.Status, got.Body, err)
+		}
+	}
+	var numbers []struct{ Embedding []float32 }
+	var packed []struct{ Embedding []byte }
+	read("", &numbers)
+	read(`,"encoding_format":"base64"`, &packed)
+	for i, n := range numbers {
+		if len(n.Embedding) != 3 || len(packed[i].Embedding) != 12 {
+			t.Fatalf("got %v and %v", numbers, packed)
+		}
+		sum := 0.0
+		for j, x := range n.Embedding {
+			sum += float64(x) * float64(x)
+			if y := math.Float32frombits(binary.LittleEndian.Uint32(packed[i].Embedding[4*j:])); x != y {
+				t.Errorf("number %d is %v and, in base64, %v", j, x, y)
+			}
+		}
+		if math.Abs(sum-1) > 1e-6 {
+			t.Errorf("the length of embedding %d is %v", i, sum)
+		}
+	}
+	embed(t, base, `"input":["a","`+strings.Repeat("x", 20)+`"]`).Want(t, 400, "context_length_exceeded", "input")
+	if e := harness.Chat(t, base, "").Error(t); !strings.Contains(e.Message, "embeddings") {
+		t.Errorf("a chat: %+v", e)
 	}
 }
