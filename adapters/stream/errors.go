@@ -114,6 +114,8 @@ func readError(ctx context.Context, during phase, err error) error {
 	switch {
 	case errors.Is(err, frame.ErrTooLong):
 		e.Message = "The backend sent too much at once: " + err.Error()
+	case errors.Is(err, frame.ErrNotPlain):
+		e.Message = "The backend does not speak gRPC as it should."
 	case errors.As(err, &netErr) && netErr.Timeout():
 		e.Status, e.Message = http.StatusGatewayTimeout, "The backend took too long to answer."
 	case errors.Is(err, syscall.ECONNREFUSED):

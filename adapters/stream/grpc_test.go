@@ -196,7 +196,7 @@ func TestGRPCBrokenOff(t *testing.T) {
 		io.WriteString(w, grpcFrames(`{"t":"or not"}`)[:9])
 		end(w, "0", "")
 	})
-	f("compressed", frame.ErrNotPlain.Error(), func(w http.ResponseWriter, _ *http.Request) {
+	f("compressed", "does not speak gRPC", func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, "\x01"+grpcFrames(`{"t":"or not"}`)[1:])
 		end(w, "0", "")
 	})
@@ -213,6 +213,10 @@ func TestGRPCBehindHTTP(t *testing.T) {
 		http.Error(w, "no such place", http.StatusServiceUnavailable)
 	})
 	if e := openError(t, up, calls); e.Status != 503 || e.Message != "The backend answered with status 503: no such place" {
+		t.Errorf("got %+v", e)
+	}
+	page := serveGRPC(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>no such page</html>") })
+	if e := openError(t, page, calls); e.Status != 502 || !strings.Contains(e.Message, "does not speak gRPC") {
 		t.Errorf("got %+v", e)
 	}
 	old := serve(t, func(http.ResponseWriter, *http.Request) {}) // these two speak HTTP/1.1 alone
