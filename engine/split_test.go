@@ -21,7 +21,9 @@ type cursor struct {
 }
 
 func (c *cursor) u32() (n uint32) { n = binary.LittleEndian.Uint32(c.data[c.at:]); c.at += 4; return n }
+
 func (c *cursor) u64() (n uint64) { n = binary.LittleEndian.Uint64(c.data[c.at:]); c.at += 8; return n }
+
 func (c *cursor) text() string {
 	n := int(c.u64())
 	c.at += n
