@@ -161,7 +161,7 @@ func TestPatience(t *testing.T) {
 		if a.left.Load() || b.left.Load() {
 			t.Error("told to leave too soon")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if !a.left.Load() || b.left.Load() {
 			t.Errorf("left: %v %v, want the one that has been there longest", a.left.Load(), b.left.Load())
