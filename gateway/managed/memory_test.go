@@ -339,6 +339,21 @@ func TestBusyEngineGivesWay(t *testing.T) {
 	}
 }
 
+// A crash gives the memory back, whoever still holds the engine.
+func TestCrashedEngineHoldsNoMemory(t *testing.T) {
+	m, a, b := two(t)
+	address, release := acquire(t, a)
+	defer release()
+	p := a.now()
+	talk(t, address, "die")
+	<-p.ended
+	_, leave := acquire(t, b)
+	leave()
+	if m.used != 7 {
+		t.Errorf("%d are used", m.used)
+	}
+}
+
 func TestCloseWhileWaiting(t *testing.T) {
 	m, a, b := two(t)
 	_, release := acquire(t, a)
