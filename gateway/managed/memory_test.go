@@ -156,7 +156,7 @@ func TestPatience(t *testing.T) {
 		begin := time.Now()
 		done := make(chan error)
 		go func() { done <- m.take(c.holder, needs(5), time.Hour, nil) }()
-		time.Sleep(m.patience - 1)
+		time.Sleep(m.patience - time.Nanosecond)
 		synctest.Wait()
 		if a.left.Load() || b.left.Load() {
 			t.Error("told to leave too soon")

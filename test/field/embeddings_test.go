@@ -92,7 +92,9 @@ func TestEmbeddingsThatABackendCannotDo(t *testing.T) {
 
 func TestEmbeddingsFailOver(t *testing.T) {
 	bad := harness.NewBackend(t, func(harness.Received) harness.Reply { return harness.Reply{Status: 500, Body: `{"detail":"boom"}`} })
-	lacking := harness.NewBackend(t, func(harness.Received) harness.Reply { return harness.Reply{Status: 404, Body: `{"detail":"Not Found"}`} })
+	lacking := harness.NewBackend(t, func(harness.Received) harness.Reply {
+		return harness.Reply{Status: 404, Body: `{"detail":"Not Found"}`}
+	})
 	good := harness.Script(t, `{"embedding":[[1,0.1],[0.5,-1]],"token_num":5}`)
 	base := harness.Gateway(t, fmt.Sprintf(`
 models:
