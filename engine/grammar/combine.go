@@ -25,9 +25,6 @@ func (s *schema) combined(path, name string, v *value) (*expr, error) {
 	return alt(list...), nil
 }
 
-// maxApart bounds how many schemas are compared with each other.
-const maxApart = 200
-
 // maxCompared bounds the comparisons for one schema.
 const maxCompared = 100_000
 

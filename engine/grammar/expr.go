@@ -87,15 +87,6 @@ func class(spans ...span) *expr {
 	return alt(list...)
 }
 
-// chars is one of the characters of text, which are ASCII.
-func chars(text string) *expr {
-	e := &expr{kind: oneByte}
-	for i := range len(text) {
-		e.set.add(text[i], text[i])
-	}
-	return e
-}
-
 // between is one byte from low to high.
 func between(low, high byte) *expr {
 	e := &expr{kind: oneByte}
