@@ -7,8 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxPattern bounds a regular expression, in bytes.
-const maxPattern = 1000
+// Bounds of regular expressions.
+const (
+	maxPattern  = 1000   // bytes of one
+	maxPatterns = 50_000 // parts of all in a schema, and ranges of characters: \p{L} has hundreds
+)
 
 // pattern is the inside of JSON strings in which the regular expression v
 // matches. Of ECMA's expressions it knows what RE2 shares with them.
@@ -20,8 +23,11 @@ func (s *schema) pattern(path string, v *value) (*expr, error) {
 	if err != nil {
 		return nil, bad(path, "it cannot be enforced: %v", err)
 	}
-	p := &pattern{any: rep(s.rule("char"), 0, noMax), left: maxCode / 8}
+	p := &pattern{any: rep(s.rule("char"), 0, noMax), size: &s.patterns}
 	e, err := p.convert(re, true, true)
+	if err == errTooLarge {
+		return nil, err
+	}
 	if err != nil {
 		return nil, bad(path, "it cannot be enforced: %v", err)
 	}
@@ -31,14 +37,14 @@ func (s *schema) pattern(path string, v *value) (*expr, error) {
 // pattern is a regular expression on its way to become an expression.
 type pattern struct {
 	any  *expr // any text
-	left int   // how much larger it may become
+	size *int  // of all of the schema's so far
 }
 
 // convert is what re matches. first and last say that it stands at the
 // beginning and at the end of the whole: there any text may surround it, unless
 // it is anchored. An anchor anywhere else is an error.
 func (p *pattern) convert(re *syntax.Regexp, first, last bool) (*expr, error) {
-	if p.left--; p.left < 0 {
+	if *p.size += 1 + len(re.Rune); *p.size > maxPatterns {
 		return nil, errTooLarge
 	}
 	switch re.Op {

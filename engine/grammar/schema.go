@@ -70,6 +70,7 @@ type schema struct {
 
 	count    int // schemas so far
 	compared int // for oneOf
+	patterns int // parts of regular expressions
 }
 
 // later is a rule whose expression is still to be made.
