@@ -29,7 +29,7 @@ type settings struct {
 	models             string
 	gpu                string // device that is compared with the processor; "" compares with llama-server
 	rounds             int
-	limit              time.Duration
+	window, limit      time.Duration
 	only               *regexp.Regexp
 	engineArgs         []string
 	llamaArgs          []string
@@ -45,7 +45,8 @@ func parse() (s settings) {
 	flag.StringVar(&s.models, "models", "engine/stories/stories.gguf,bin/real/models/smollm2.gguf", "GGUF `files`")
 	flag.StringVar(&s.gpu, "gpu", "", "compare the engine on this `device` with itself on the processor")
 	flag.IntVar(&s.rounds, "rounds", 5, "`rounds` of each row")
-	flag.DurationVar(&s.limit, "limit", 20*time.Second, "`time` that one server may take for one round")
+	flag.DurationVar(&s.window, "window", 4*time.Second, "`time` for which a few streams are watched; many are for two or three times as long")
+	flag.DurationVar(&s.limit, "limit", 20*time.Second, "`time` that one server may take for one round of long prompts")
 	only := flag.String("only", "", "only the rows that match this `pattern`")
 	engineArgs := flag.String("engine-args", "", "further `flags` for the engine")
 	llamaArgs := flag.String("llama-args", "", "further `flags` for llama-server")
@@ -80,7 +81,7 @@ func main() {
 
 // run measures one model after the other.
 func run(ctx context.Context, s settings) error {
-	fmt.Printf("%s against %s, %d processors, %d rounds; load average %s\n", s.columns[0], s.columns[1], runtime.NumCPU(), s.rounds, load())
+	fmt.Printf("%s against %s, %d processors, %d rounds; load average %s\n", s.columns[0], s.columns[1], runtime.NumCPU(), s.rounds, loadAverage())
 	fmt.Println("median (lowest to highest); × is the median of the rounds' ratios, above 1 where the first is ahead")
 	for model := range strings.SplitSeq(s.models, ",") {
 		t := &table{settings: s, model: model}
@@ -91,12 +92,12 @@ func run(ctx context.Context, s settings) error {
 			}
 		}
 	}
-	fmt.Printf("load average %s\n", load())
+	fmt.Printf("load average %s\n", loadAverage())
 	return nil
 }
 
-// load returns how many processes wanted a processor of late, where Linux tells.
-func load() string {
+// loadAverage returns how many processes wanted a processor of late, where Linux tells.
+func loadAverage() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
 		return "unknown"

@@ -15,9 +15,10 @@ func chat(text string) string {
 }
 
 // question differs from all others in its beginning, so that it is in no cache.
+// Its likely answers are long.
 func question(round, i int) string {
 	a, b := subjects[i%len(subjects)], subjects[(i/len(subjects)+round+1)%len(subjects)]
-	return chat(fmt.Sprintf("%s %s %d %d. Tell a long story about a %s.", a, b, round, i, a))
+	return fmt.Sprintf("The %s and the %s, story %d: Once upon a time", a, b, round)
 }
 
 // long is a text of about that many tokens, different for each seed.

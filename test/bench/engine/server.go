@@ -76,7 +76,14 @@ func (t *table) both(ctx context.Context, streams, context int) (servers [2]*ser
 		a.stop()
 		return servers, nil, err
 	}
-	return [2]*server{a, b}, func() { a.stop(); b.stop() }, nil
+	servers, stop = [2]*server{a, b}, func() { a.stop(); b.stop() }
+	for _, s := range servers { // a GPU compiles its programs when they are first wanted
+		if _, err := s.ask(ctx, request{chat("Tell a story."), 8, 0}, nil); err != nil {
+			stop()
+			return servers, nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	return servers, stop, nil
 }
 
 // on returns what starts the engine on a device.

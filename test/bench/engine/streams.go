@@ -13,13 +13,15 @@ import (
 // Of the servers for many short streams: how many at once, and tokens for each.
 const most, size = 64, 512
 
-// window is how long a round of streams may take. What has not come by then is
-// not counted, and a first token that has not has come with its end.
-const window = 4 * time.Second
+// load is what is asked of a server at once.
+type load struct {
+	streams, tokens int // tokens of each stream
+	windows         int // how long it may take
+}
 
 // throughput measures a number of streams at once.
 func throughput(ctx context.Context, t *table) error {
-	if !t.wanted("1 streams", "4 streams", "16 streams", "64 streams") {
+	if !t.wanted("1 stream", "4 streams", "16 streams", "64 streams") {
 		return nil
 	}
 	servers, stop, err := t.both(ctx, most, size)
@@ -27,8 +29,8 @@ func throughput(ctx context.Context, t *table) error {
 		return err
 	}
 	defer stop()
-	for _, c := range []struct{ streams, tokens int }{{1, 96}, {4, 64}, {16, 32}, {most, 16}} {
-		if err := t.streams(ctx, servers, c.streams, c.tokens, "streams"); err != nil {
+	for _, c := range []load{{1, 96, 1}, {4, 64, 1}, {16, 32, 2}, {most, 12, 3}} {
+		if err := t.streams(ctx, servers, c, ""); err != nil {
 			return err
 		}
 	}
@@ -37,7 +39,7 @@ func throughput(ctx context.Context, t *table) error {
 
 // besideOthers measures while another process keeps all processors busy.
 func besideOthers(ctx context.Context, t *table) error {
-	if !t.wanted("1 streams, processors busy", "4 streams, processors busy") {
+	if !t.wanted("1 stream, processors busy", "4 streams, processors busy") {
 		return nil
 	}
 	servers, stop, err := t.both(ctx, most, size)
@@ -54,8 +56,8 @@ func besideOthers(ctx context.Context, t *table) error {
 		return err
 	}
 	defer func() { _ = spinner.Process.Kill(); _ = spinner.Wait() }()
-	for _, c := range []struct{ streams, tokens int }{{1, 48}, {4, 24}} {
-		if err := t.streams(ctx, servers, c.streams, c.tokens, "streams, processors busy"); err != nil {
+	for _, c := range []load{{1, 48, 1}, {4, 24, 1}} {
+		if err := t.streams(ctx, servers, c, ", processors busy"); err != nil {
 			return err
 		}
 	}
@@ -73,9 +75,15 @@ func busy() {
 	select {}
 }
 
-// streams compares the servers with that many streams at once.
-func (t *table) streams(ctx context.Context, servers [2]*server, streams, tokens int, what string) error {
-	name := fmt.Sprintf("%d %s", streams, what)
+// streams compares the servers with that many streams at once. What has not come
+// by the end of the window is not counted, and a first token that has not has
+// come with its end.
+func (t *table) streams(ctx context.Context, servers [2]*server, l load, what string) error {
+	name := "1 stream" + what
+	if l.streams > 1 {
+		name = fmt.Sprintf("%d streams%s", l.streams, what)
+	}
+	window := time.Duration(l.windows) * t.window
 	if !t.wanted(name) {
 		return nil
 	}
@@ -83,18 +91,18 @@ func (t *table) streams(ctx context.Context, servers [2]*server, streams, tokens
 	return t.compare(ctx, servers, rows, func(ctx context.Context, s *server, round int) ([]float64, error) {
 		ctx, cancel := context.WithTimeout(ctx, window)
 		defer cancel()
-		answers := make([]*answer, streams)
-		errs := make([]error, streams)
+		answers := make([]*answer, l.streams)
+		errs := make([]error, l.streams)
 		var wait sync.WaitGroup
 		start := time.Now()
-		for i := range streams {
+		for i := range l.streams {
 			wait.Go(func() {
-				answers[i], errs[i] = s.ask(ctx, request{question(round*len(name)+streams, i), tokens, i}, nil)
+				answers[i], errs[i] = s.ask(ctx, request{question(round*len(name)+l.streams, i), l.tokens, i}, nil)
 			})
 		}
 		wait.Wait()
 		took := time.Since(start)
-		total, first := 0, make([]float64, 0, streams)
+		total, first := 0, make([]float64, 0, l.streams)
 		for i, a := range answers {
 			if errs[i] != nil && ctx.Err() == nil {
 				return nil, errs[i]

@@ -37,12 +37,12 @@ func (t *table) compare(ctx context.Context, servers [2]*server, rows []row, mea
 	for round := range t.rounds {
 		for i := range servers {
 			which := (i + round) % 2 // neither is always first
-			limited, cancel := context.WithTimeout(ctx, t.limit)
+			limited, cancel := context.WithTimeout(ctx, max(t.limit, 3*t.window))
 			values, err := measure(limited, servers[which], round)
 			late := limited.Err() != nil
 			cancel()
 			if late && ctx.Err() == nil {
-				fmt.Printf(format, rows[0].name, "", "", servers[which].name+" took longer than "+t.limit.String())
+				fmt.Printf(format, rows[0].name, "", "", servers[which].name+" took longer than "+max(t.limit, 3*t.window).String())
 				return nil
 			}
 			if err != nil {
