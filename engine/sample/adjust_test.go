@@ -83,6 +83,17 @@ func TestLogprobsAreTheModelsOwn(t *testing.T) {
 	}
 }
 
+func TestExp(t *testing.T) {
+	for x := -float64(negligible); x <= 0; x += 0.00037 {
+		if got, want := exp(x), math.Exp(x); math.Abs(got-want) > 1e-7*want {
+			t.Fatalf("exp(%g) is %g, want %g", x, got, want)
+		}
+	}
+	if exp(0) != 1 {
+		t.Errorf("exp(0) is %g", exp(0))
+	}
+}
+
 // odd lets through odd ids.
 type odd struct{ accepted []int32 }
 
