@@ -78,6 +78,22 @@ func TestGoOpenAI(t *testing.T) {
 			t.Errorf("text %q, error %v", text, err)
 		}
 	})
+	t.Run("embeddings", func(t *testing.T) {
+		request := openai.EmbeddingRequestStrings{Model: "vicuna-13B", Input: []string{"a", "bb"}}
+		for _, request.EncodingFormat = range []openai.EmbeddingEncodingFormat{"", openai.EmbeddingEncodingFormatFloat, openai.EmbeddingEncodingFormatBase64} {
+			answer, err := client.CreateEmbeddings(ctx, request)
+			if err != nil || len(answer.Data) != 2 || answer.Usage.TotalTokens != 6 {
+				t.Fatalf("%q: answer %v, error %v", request.EncodingFormat, answer, err)
+			}
+			if v := answer.Data[1].Embedding; len(v) != 3 || v[0] != 2 || v[1] != -0.25 || v[2] != 1e-7 {
+				t.Errorf("%q: embedding %v", request.EncodingFormat, v)
+			}
+		}
+		request.Input = []string{"fail first"}
+		if _, err := client.CreateEmbeddings(ctx, request); err == nil || !strings.Contains(err.Error(), "out of memory") {
+			t.Errorf("error %v", err)
+		}
+	})
 	t.Run("cancel", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(ctx)
 		stream, err := client.CreateChatCompletionStream(ctx, ask("slow"))

@@ -90,6 +90,24 @@ func TestOpenAIGo(t *testing.T) {
 		cancel()
 		wantGone(t, backend)
 	})
+	t.Run("embeddings", func(t *testing.T) {
+		texts := []string{"a", "bb", "ccc", "dddd", "eeeee"}
+		params := openai.EmbeddingNewParams{Model: "vicuna-13B", Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts}}
+		answer, err := client.Embeddings.New(ctx, params)
+		if err != nil || len(answer.Data) != len(texts) || answer.Usage.PromptTokens != 15 || answer.Model != "vicuna-13B" {
+			t.Fatalf("answer %v, error %v", answer, err)
+		}
+		for i, d := range answer.Data {
+			if v := d.Embedding; d.Index != int64(i) || len(v) != 3 || v[0] != float64(len(texts[i])) || v[1] != -0.25 || v[2] != 1e-7 {
+				t.Errorf("embedding %d: %s", i, d.RawJSON())
+			}
+		}
+		params.Input = openai.EmbeddingNewParamsInputUnion{OfArrayOfTokens: []int64{1, 2}}
+		var apiError *openai.Error
+		if _, err := client.Embeddings.New(ctx, params); !errors.As(err, &apiError) || apiError.StatusCode != 400 || apiError.Param != "input" {
+			t.Errorf("token ids: %v", err)
+		}
+	})
 	t.Run("models", func(t *testing.T) {
 		model, err := client.Models.Get(ctx, "vicuna-13b")
 		if err != nil || model.ID != "vicuna-13b" {

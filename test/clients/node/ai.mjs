@@ -1,6 +1,6 @@
 // Vercel's AI SDK with its OpenAI-compatible provider.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import { generateText, streamText } from 'ai'
+import { embedMany, generateText, streamText } from 'ai'
 import { base, check, fails, model, pirate } from './checks.mjs'
 
 const provider = createOpenAICompatible({ name: 'dragoman', baseURL: base, apiKey: 'none', includeUsage: true })
@@ -16,6 +16,8 @@ for await (const part of streamed.textStream) text += part
 check('stream', text === pirate && (await streamed.finishReason) === 'stop', text)
 check('stream usage', (await streamed.usage).totalTokens > 0, await streamed.usage)
 check('stop', (await generateText(ask('I love Red Hat!', { stopSequences: ['operating'] }))).text === 'Aye, Red Hat be a fine ')
+const made = await embedMany({ model: provider.textEmbeddingModel(model), values: ['a', 'bb'], maxRetries: 0 })
+check('embeddings', made.embeddings.map((v) => v[0]).join() === '1,2' && made.usage.tokens === 6, made)
 await fails('error before', () => generateText(ask('fail first')), 'worker is out of memory')
 
 const failing = []

@@ -1,6 +1,6 @@
 // LangChain for JavaScript. Its streaming: true is left out: that counts tokens
 // with a table which it fetches from the network.
-import { ChatOpenAI } from '@langchain/openai'
+import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai'
 import { base, check, fails, model, pirate } from './checks.mjs'
 
 const chat = (more = {}) =>
@@ -20,6 +20,8 @@ for await (const chunk of await chat().stream(messages)) whole = whole ? whole.c
 check('stream', whole.content === pirate && whole.constructor.name === 'AIMessageChunk', whole)
 check('stream usage', whole.usage_metadata.total_tokens > 0, whole)
 check('stop', (await chat({ stop: ['operating'] }).invoke(messages)).content === 'Aye, Red Hat be a fine ')
+const embedder = new OpenAIEmbeddings({ model, apiKey: 'none', maxRetries: 0, configuration: { baseURL: base } })
+check('embeddings', (await embedder.embedDocuments(['a', 'bb'])).map((v) => v[0]).join() === '1,2')
 await fails('error before', () => chat().invoke('fail first'), 'worker is out of memory')
 await fails('error in the stream', async () => {
   for await (const _ of await chat().stream('fail midway'));

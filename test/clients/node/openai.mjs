@@ -31,6 +31,13 @@ await fails('unknown model', () => client.chat.completions.create({ model: 'nope
 const models = (await all(await client.models.list())).map((m) => m.id)
 check('models', models.includes(model), models)
 
+for (const form of [{}, { encoding_format: 'float' }]) {
+  const made = await client.embeddings.create({ model, input: ['a', 'bb'], ...form })
+  const [one, two] = made.data.map((d) => d.embedding)
+  check(`embeddings ${JSON.stringify(form)}`, one.length === 3 && two[0] === 2 && two[1] === -0.25 && made.usage.total_tokens === 6, made)
+}
+await fails('embeddings error', () => client.embeddings.create({ model, input: 'fail first' }), 'worker is out of memory')
+
 const slow = await ask('slow', { stream: true })
 for await (const chunk of slow) {
   if (!chunk.choices[0]?.delta.content) continue

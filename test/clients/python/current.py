@@ -2,7 +2,7 @@
 import openai
 from checks import BASE, MODEL, PIRATE, check, fails
 from langchain_core.messages import HumanMessage, SystemMessage
-from langchain_openai import ChatOpenAI
+from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 
 client = openai.OpenAI(base_url=BASE, api_key="none", max_retries=0)
 
@@ -34,6 +34,15 @@ fails("unknown model", lambda: client.chat.completions.create(model="nope", mess
 fails("bad value", lambda: ask("x", temperature=3), "temperature", openai.BadRequestError)
 check("completions", client.completions.create(model=MODEL, prompt="I love Red Hat!", max_tokens=64).choices[0].text == PIRATE)
 check("models", "vicuna-13B" in [m.id for m in client.models.list()] and client.models.retrieve("vicuna-13B").id == "vicuna-13B")
+texts = ["a", "bb", "ccc", "dddd", "eeeee"]
+for form in ({}, {"encoding_format": "float"}, {"encoding_format": "base64"}):
+    made = client.embeddings.create(model=MODEL, input=texts, **form)
+    check(f"embeddings {form}", made.usage.total_tokens == 15 and made.model == MODEL, made)
+    vectors = [d.embedding for d in made.data]
+    if form != {"encoding_format": "base64"}:  # which the client leaves as it is
+        check(f"vectors {form}", [v[0] for v in vectors] == [1, 2, 3, 4, 5] and all(abs(v[2] - 1e-7) < 1e-14 for v in vectors), vectors)
+fails("embeddings error", lambda: client.embeddings.create(model=MODEL, input="fail first"), "worker is out of memory", openai.APIStatusError)
+fails("embeddings of token ids", lambda: client.embeddings.create(model=MODEL, input=[1, 2]), "token ids", openai.BadRequestError)
 stream = ask("slow", stream=True)
 first = next(c for c in stream if c.choices and c.choices[0].delta.content)
 stream.close()
@@ -59,6 +68,10 @@ check("langchain streaming=True", chat(streaming=True).invoke(messages).content 
 check("langchain stop", chat(stop=["operating"]).invoke(messages).content == "Aye, Red Hat be a fine ")
 fails("langchain error before", lambda: chat().invoke("fail first"), "worker is out of memory")
 fails("langchain error in the stream", lambda: list(chat().stream("fail midway")), "worker is out of memory")
+# Without the switch it sends token ids, and fetches the table for them from the network.
+embedder = OpenAIEmbeddings(base_url=BASE, api_key="none", model=MODEL, check_embedding_ctx_length=False)
+check("langchain embeddings", [v[0] for v in embedder.embed_documents(texts)] == [1, 2, 3, 4, 5])
+check("langchain query", embedder.embed_query("bb")[:2] == [2, -0.25])
 stream = chat().stream("slow")
 first = next(p for p in stream if p.content)
 stream.close()

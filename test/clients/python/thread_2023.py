@@ -88,6 +88,9 @@ fails("error before the stream", lambda: ask("fail first", stream=True), "worker
 fails("error in the stream", lambda: list(ask("fail midway", stream=True)), "worker is out of memory")
 fails("unknown model", lambda: openai.ChatCompletion.create(model="nope", messages=[{"role": "user", "content": "x"}]), "nope")
 
+made = openai.Embedding.create(model=MODEL, input=["a", "bb"])
+check("embeddings", [d["embedding"][0] for d in made["data"]] == [1, 2] and made["usage"]["total_tokens"] == 6, made)
+
 stream = ask("slow", stream=True)
 first = next(s for s in stream if content(s))
 check("cancel", content(first) == "Aye", first)
