@@ -16,7 +16,7 @@ import "time"
 // Crew is the number of threads for one kind of step. Create it with New. It is
 // not safe for concurrent use.
 type Crew struct {
-	free   func() float64
+	full   func() bool
 	ladder []int // the numbers to choose from, growing
 	at     int   // the one in use
 	up     bool  // the next trial is of the one above
@@ -40,11 +40,11 @@ type trial struct {
 }
 
 const (
-	// most is how many pairs of steps a trial has. It ends after two if one of the
-	// numbers is far better.
+	// A trial has so many pairs of steps. It ends early if one of the numbers is far
+	// better.
 	pairs, early = 6, 2
 	far          = 1.3
-	// awful is how many times as long as usual a step must take to say all.
+	// awful is how many times as long as usual one step must take to say all.
 	awful = 3
 	// gain is by how much more threads must be quicker to be taken. Fewer are
 	// taken if they are as quick.
@@ -57,11 +57,12 @@ const (
 )
 
 // New returns a crew of start threads, that may become any number up to most.
-// If free is not nil it tells how many processors other programs leave free:
-// more threads are not even tried. A trial could only fail, and a single step
-// with a thread too many may take a hundred times as long.
-func New(start, most int, free func() float64) *Crew {
-	c := &Crew{free: free, trial: trial{at: -1}, up: true}
+// If full is not nil it tells whether other programs keep the processors so busy
+// that more threads need not even be tried: a single step with a thread too many
+// may take a hundred times as long.
+func New(start, most int, full func() bool) *Crew {
+	// The first steps find nothing in caches: they say little.
+	c := &Crew{full: full, trial: trial{at: -1}, up: true, rest: soon}
 	for n := 1; n < most; n += max(1, n/2) { // 1 2 3 4 6 9 13 ...
 		c.ladder = append(c.ladder, n)
 	}
@@ -97,8 +98,7 @@ func (c *Crew) Took(tokens int, d time.Duration) {
 	}
 	c.since += d
 	if c.usual > 0 && each > awful*float64(c.usual) && c.at > 0 {
-		c.lost = 0
-		c.begin(0)
+		c.flee()
 		return
 	}
 	c.usual.add(each, 32)
@@ -118,12 +118,15 @@ func (c *Crew) Took(tokens int, d time.Duration) {
 // alike reports whether batches of a and b tokens may be compared by the token.
 func alike(a, b int) bool { return a*4 <= b*5 && b*4 <= a*5 }
 
+// apart reports whether one of a and b is more than so many times the other.
+func apart(a, b, times float64) bool { return a > b*times || b > a*times }
+
 // try begins a trial of more threads or of fewer, whichever there are.
 func (c *Crew) try(up bool) {
 	if c.at == 0 || c.at == len(c.ladder)-1 {
 		up = c.at == 0
 	}
-	if up && c.free != nil && c.free()+0.5 < float64(c.ladder[c.at+1]) {
+	if up && c.full != nil && c.full() {
 		up = false
 	}
 	c.up = up
@@ -132,6 +135,8 @@ func (c *Crew) try(up bool) {
 		c.begin(c.at + 1)
 	case c.at > 0:
 		c.begin(c.at - 1)
+	default:
+		c.since, c.rest = 0, soon
 	}
 }
 
@@ -142,8 +147,9 @@ func (c *Crew) begin(at int) {
 // tried takes in a step of a trial.
 func (c *Crew) tried(tokens int, each float64, d time.Duration) {
 	t := &c.trial
-	if !alike(tokens, t.tokens) {
-		*t = trial{at: t.at, tokens: tokens} // begin anew
+	if !alike(tokens, t.tokens) { // there is nothing to compare any more
+		c.end(8 * t.costs)
+		return
 	}
 	if t.steps++; t.steps%2 == 1 {
 		t.new += each
@@ -157,7 +163,7 @@ func (c *Crew) tried(tokens int, each float64, d time.Duration) {
 	t.old += each
 	n := t.steps / 2
 	switch {
-	case n < early, n < pairs && t.new < t.old*far && t.old < t.new*far:
+	case !apart(t.new, t.old, awful) && (n < early || n < pairs && !apart(t.new, t.old, far)):
 	case t.at > c.at && t.new*gain < t.old, t.at < c.at && t.new <= t.old:
 		c.at = t.at
 		c.end(0)
@@ -165,6 +171,17 @@ func (c *Crew) tried(tokens int, each float64, d time.Duration) {
 	default:
 		c.lose()
 	}
+}
+
+// flee halves the number at once: one step was so slow that there must be no
+// second one. If that was an accident, trials of more follow.
+func (c *Crew) flee() {
+	half := c.ladder[c.at] / 2
+	for c.at > 0 && c.ladder[c.at] > half {
+		c.at--
+	}
+	c.up, c.lost = true, 0
+	c.end(soon)
 }
 
 // lose ends a trial of a number that is not taken.

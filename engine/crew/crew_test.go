@@ -139,7 +139,7 @@ func TestAFullMachine(t *testing.T) {
 	if got := work(c, full, 2, 0.3, one, 200); got < 0.95 {
 		t.Errorf("%.0f %% of the best speed", got*100)
 	}
-	c = New(1, 2, func() float64 { return 0.7 })
+	c = New(1, 2, func() bool { return true })
 	for range 10000 {
 		if c.Threads() > 1 {
 			t.Fatal("two threads are tried where not one processor is free")

@@ -25,37 +25,41 @@ func physicalCores() int {
 	return len(cores)
 }
 
-// crowd watches how many processors other programs want.
+// crowd watches whether this program's threads have to wait for a processor.
 type crowd struct {
-	cores   float64
-	others  float64 // average of the latest looks
-	checked time.Time
+	ran, waited float64 // until the latest look
+	looked      time.Time
+	crowded     bool
 }
 
-// look counts who runs or wants to, now and then. It is called when a step has
-// been computed: of this program one thread runs then, and few more.
-func (c *crowd) look() {
-	if now := time.Now(); now.Sub(c.checked) >= 10*time.Millisecond {
-		c.checked = now
-		c.others += (max(0, runnable()-1) - c.others) / 8
+// full reports whether others want the processors so much that the threads of
+// this program have lately waited for more than a quarter of their time.
+func (c *crowd) full() bool {
+	if now := time.Now(); now.Sub(c.looked) > 100*time.Millisecond {
+		c.looked = now
+		ran, waited := scheduled()
+		if r, w := ran-c.ran, waited-c.waited; r > 0 && w >= 0 {
+			c.crowded = w > (r+w)/4
+		}
+		c.ran, c.waited = ran, waited
 	}
+	return c.crowded
 }
 
-// free returns how many processors are left.
-func (c *crowd) free() float64 { return c.cores - c.others }
-
-// runnable returns how many threads of the machine run or could, where Linux
-// tells; elsewhere 0.
-func runnable() float64 {
-	data, err := os.ReadFile("/proc/loadavg") // 0.20 0.18 0.12 1/80 11206
-	if err != nil {
-		return 0
+// scheduled returns for how many nanoseconds the threads of this program have
+// run and have waited to, where Linux tells.
+func scheduled() (ran, waited float64) {
+	files, _ := filepath.Glob("/proc/self/task/[0-9]*/schedstat")
+	for _, f := range files {
+		data, err := os.ReadFile(f) // 2085411 35120 12: ran, waited, times
+		if err != nil {
+			continue // a thread that has just ended
+		}
+		if fields := strings.Fields(string(data)); len(fields) > 1 {
+			r, _ := strconv.ParseFloat(fields[0], 64)
+			w, _ := strconv.ParseFloat(fields[1], 64)
+			ran, waited = ran+r, waited+w
+		}
 	}
-	fields := strings.Fields(string(data))
-	if len(fields) < 4 {
-		return 0
-	}
-	now, _, _ := strings.Cut(fields[3], "/")
-	n, _ := strconv.ParseFloat(now, 64)
-	return n
+	return ran, waited
 }

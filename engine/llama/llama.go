@@ -179,7 +179,7 @@ func (m *Model) startThreads(opt Options, info *gguf.Info) {
 	if opt.Threads > 0 {
 		m.threads.set(m.ctx, opt.Threads)
 	} else {
-		m.threads.choose(m.ctx, DefaultThreads(info.Size))
+		m.threads.choose(m.ctx, info.Size)
 	}
 }
 

@@ -16,15 +16,6 @@ import (
 // cost in waiting than to compute.
 const tinyModel = 64 << 20
 
-// DefaultThreads returns with how many threads a model file of that size
-// begins to compute here: one for a tiny model, else all cores but one.
-func DefaultThreads(size int64) int {
-	if size <= tinyModel {
-		return 1
-	}
-	return max(1, cores()-1)
-}
-
 // cores returns how many threads can compute without sharing a core.
 func cores() int { return min(physicalCores(), runtime.GOMAXPROCS(0)) }
 
@@ -43,11 +34,19 @@ type threads struct {
 // reading is how many tokens a step has that counts as reading.
 const reading = 32
 
-// choose makes the number one that follows the measurements, from start on.
-func (t *threads) choose(ctx llama.Context, start int) {
-	t.crowd.cores = float64(runtime.NumCPU())
-	t.answer = crew.New(start, cores(), t.crowd.free)
-	t.read = crew.New(max(start, cores()-1), cores(), t.crowd.free)
+// choose makes the number one that follows the measurements. It begins with
+// all cores, unless others want them or the model file, of that many bytes, is
+// tiny.
+func (t *threads) choose(ctx llama.Context, size int64) {
+	start := cores()
+	if t.crowd.full() {
+		start = 1
+	}
+	t.read = crew.New(start, cores(), t.crowd.full)
+	if size <= tinyModel {
+		start = 1
+	}
+	t.answer = crew.New(start, cores(), t.crowd.full)
 	t.set(ctx, start)
 }
 
@@ -72,7 +71,6 @@ func (t *threads) before(ctx llama.Context, tokens int) {
 // after tells how long the step took.
 func (t *threads) after(tokens int, took time.Duration) {
 	if c := t.crew(tokens); c != nil {
-		t.crowd.look()
 		c.Took(tokens, took)
 	}
 }

@@ -26,6 +26,11 @@ func (c *curve) cost(n int) float64 {
 	return c[i] + (next-c[i])*(float64(n)/size-1)
 }
 
+// fit returns how many tokens take no longer than t, at least one.
+func (c *curve) fit(t float64) int {
+	return max(1, sort.Search(1<<len(c), func(n int) bool { return c.cost(n+1) > t }))
+}
+
 // learn takes in that n tokens took t seconds, and moves the estimate by the
 // share weight of the difference. A measurement twice as high as expected is as
 // good as a higher one: other programs get in the way.
@@ -64,78 +69,36 @@ func (c *curve) guess(n int, t float64) {
 }
 
 // costs estimates how long steps take. llama.cpp computes a step in passes
-// through the model: the first takes one token of every sequence in the batch,
-// and a second one the rest of the prompts.
-type costs struct {
-	first, rest curve
-	mixed       int // steps that could both answer and read, without a break
-}
+// through the model, each with equally many tokens of the sequences in it: where
+// answers go on, the first takes one token of all, and a second one the rest of
+// the prompts.
+type costs struct{ pass curve }
 
 // step returns what a step takes that reads so many tokens of so many prompts,
-// besides continuing so many answers.
+// besides continuing so many answers, or 0 if nothing is known.
 func (c *costs) step(running, prompts, read int) float64 {
-	prompts = min(prompts, read)
-	return c.first.cost(running+prompts) + c.rest.cost(read-prompts)
+	first, second := passes(running, prompts, read)
+	return c.pass.cost(first) + c.pass.cost(second)
 }
 
-// learn takes in how long one took. Where both passes were made, only steps of
-// one pass tell which of them is to blame.
+// learn takes in how long such a step took.
 func (c *costs) learn(running, prompts, read int, t float64) {
-	first := c.first.cost(running + prompts)
-	switch rest := c.rest.cost(read - prompts); {
-	case read == prompts:
-		c.first.learn(running+prompts, t, 1./2)
-	case first == 0 || rest == 0:
-		c.rest.learn(read, t-first, 1./4)
-	default:
-		c.first.learn(running+prompts, t*first/(first+rest), 1./8)
-		c.rest.learn(read-prompts, t*rest/(first+rest), 1./4)
+	first, second := passes(running, prompts, read)
+	if second == 0 {
+		c.pass.learn(first, t, 1./2)
+		return
 	}
+	// Only steps of one pass tell which of two is to blame.
+	a, b := c.pass.cost(first), c.pass.cost(second)
+	c.pass.learn(first, t*a/(a+b), 1./8)
+	c.pass.learn(second, t*b/(a+b), 1./4)
 }
 
-// How much of the time goes to reading prompts.
-const (
-	// alone is how long, in seconds, a step may take that reads prompts alone:
-	// so long is a cancel or a new request not noticed. It may always take as
-	// long as four steps of one token, for a model so large that these are slow.
-	alone = 0.2
-	// beside is what reading a prompt may add to a step in which an answer goes
-	// on, as a share of the step: the answer goes on at half its speed at least.
-	beside = 0.7
-	// least is the share of its speed alone that reading gets even if it must
-	// add more than that: where a token more or less costs nearly nothing, on a
-	// GPU, as good as nothing would be read otherwise.
-	least = 1. / 8
-	// fresh is how many steps may read prompts until one does not, to see what
-	// a step costs without.
-	fresh = 8
-	// blind is how many tokens are read when nothing is known yet.
-	blind = 64
-)
-
-// budget returns how many prompt tokens the next step reads, of so many
-// prompts, besides continuing so many answers; room is how many fit. Those who
-// wait for their answer to begin get as much of the time as those who wait for
-// it to go on.
-func (c *costs) budget(running, prompts, room int) int {
-	plain := c.step(running, 0, 0)
-	limit := max(alone, 4*c.rest.cost(1))
-	switch {
-	case prompts == 0:
-		return 0
-	case running > 0:
-		c.mixed++
-		if plain == 0 || c.mixed%fresh == 0 {
-			return 0
-		}
-		limit = plain * (1 + beside*max(1, float64(prompts)/float64(running)))
-	case c.rest.cost(1) == 0:
-		return min(room, blind)
+// passes returns the sizes of a step's passes.
+func passes(running, prompts, read int) (first, second int) {
+	if running == 0 {
+		return read, 0
 	}
-	n := max(1, sort.Search(room, func(n int) bool { return c.step(running, prompts, n+1) > limit }))
-	full := c.rest.cost(room) / float64(room)
-	for running > 0 && n < room && least*c.step(running, prompts, n) > float64(n)*full {
-		n *= 2
-	}
-	return min(room, n)
+	prompts = min(prompts, read)
+	return running + prompts, read - prompts
 }

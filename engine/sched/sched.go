@@ -85,11 +85,11 @@ type Scheduler struct {
 	// Run's own.
 	slots   []*slot   // by sequence
 	ended   uint64    // requests that had a slot and ended
-	first   int       // the slot whose prompt is read first in the next step
-	copied  bool      // in this step the model copied a sequence
+	steps   uint64    // made
+	copied  int       // sequences that the model copied in this step
 	readers []*Stream // whose prompts are being read
 	batch   []Item
-	costs   costs
+	share   share
 	at      []*Stream // whose logits batch[i] gives; nil for the others
 }
 
@@ -204,12 +204,12 @@ func (s *Scheduler) admit() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dropCancelled()
-	for s.copied = false; free > 0 && len(s.queue) > 0 && !s.copied; free-- {
+	for s.copied = 0; free > 0 && len(s.queue) > 0 && s.mayCopy(); free-- {
 		i := s.next()
 		st := s.queue[i]
 		s.queue = slices.Delete(s.queue, i, i+1)
 		st.admitted = time.Now()
-		s.copied = s.place(st)
+		s.place(st)
 	}
 }
 

@@ -29,15 +29,18 @@ func common(a, b []int32) int {
 }
 
 // worthCopying is how many tokens must be saved by copying them from one slot
-// to another. llama.cpp copies a whole sequence's memory, used or not, so that
-// this grows with the context.
-func (s *Scheduler) worthCopying() int { return max(64, s.opt.Context/32) }
+// to another. llama.cpp copies a whole sequence's memory, used or not, which
+// takes about as long as reading a token takes for every 256 tokens of context.
+func (s *Scheduler) worthCopying() int { return max(8, s.opt.Context/256) }
+
+// mayCopy reports whether another sequence may be copied in this step, which
+// waits for it.
+func (s *Scheduler) mayCopy() bool { return s.copied == 0 || s.copied*s.opt.Context < 8192 }
 
 // place gives st a free slot; there must be one. It is the one that holds most
 // of the prompt, unless more would be lost there than won: then the one that
-// nobody used for longest, to which the common part is copied. It reports
-// whether it made the model copy.
-func (s *Scheduler) place(st *Stream) bool {
+// nobody used for longest, to which the common part is copied.
+func (s *Scheduler) place(st *Stream) {
 	prompt := st.known()
 	var best, oldest *slot
 	shared := -1
@@ -50,21 +53,21 @@ func (s *Scheduler) place(st *Stream) bool {
 			oldest = sl
 		}
 	}
-	to := oldest
-	if best.st == nil && 2*shared >= len(best.held) {
-		to = best
+	to := best
+	if best.st != nil || 2*shared < len(best.held) {
+		to = oldest
 	}
 	st.slot, to.st = to, st
 	s.trim(to, common(prompt, to.held))
 	st.cached = len(to.held)
 	if to == best || shared-st.cached < s.worthCopying() {
-		return false
+		return
 	}
 	if best.st != nil && len(best.held) < shared {
 		st.lead, st.leader = best, best.st
-		return false
+		return
 	}
-	return s.copy(st, best)
+	s.copy(st, best)
 }
 
 // trim makes the model forget all but the first n tokens of a slot, or all if
@@ -80,20 +83,20 @@ func (s *Scheduler) trim(sl *slot, n int) {
 }
 
 // copy brings to st's slot what from holds of its prompt.
-func (s *Scheduler) copy(st *Stream, from *slot) bool {
+func (s *Scheduler) copy(st *Stream, from *slot) {
 	to := st.slot
 	if !s.model.Copy(from.seq, to.seq) {
-		return false
+		return
 	}
+	s.copied++
 	to.held = append(to.held[:0], from.held...)
 	s.trim(to, common(st.known(), to.held))
 	st.cached = len(to.held)
-	return true
 }
 
 // waits reports whether st should not read its prompt yet, since another
 // request is reading the same. When that has come far enough, or has ended,
-// what is there is copied; but in one step only one is, as it holds up all.
+// what is there is copied.
 func (s *Scheduler) waits(st *Stream) bool {
 	if st.lead == nil {
 		return false
@@ -103,10 +106,10 @@ func (s *Scheduler) waits(st *Stream) bool {
 	case there < common(st.known(), st.lead.promises()) && st.lead.st == st.leader:
 		return true
 	case there-st.cached < s.worthCopying(): // the other one was cancelled early
-	case s.copied:
+	case !s.mayCopy():
 		return true
 	default:
-		s.copied = s.copy(st, st.lead)
+		s.copy(st, st.lead)
 	}
 	st.lead, st.leader = nil, nil
 	return false

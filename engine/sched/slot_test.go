@@ -73,8 +73,8 @@ func TestASharedBeginningIsCopied(t *testing.T) {
 
 func TestAShortSharedBeginningIsNotCopied(t *testing.T) {
 	c := newChats(t, &fakellama.Model{}, 2)
-	c.ask(strings.Repeat("a", 60)+strings.Repeat("b", 200), 0)
-	c.ask(strings.Repeat("a", 60)+"c", 0)
+	c.ask(strings.Repeat("a", 12)+strings.Repeat("b", 200), 0)
+	c.ask(strings.Repeat("a", 12)+"c", 0)
 }
 
 func TestAPromptOfManyIsReadOnce(t *testing.T) {

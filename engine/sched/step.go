@@ -3,6 +3,7 @@ package sched
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // step decodes one batch and hands out what it gives. It reports false when
@@ -23,41 +24,92 @@ func (s *Scheduler) step() bool {
 			s.sample(i, st)
 		}
 	}
-	if !s.copied { // which takes its time too
-		s.costs.learn(running, prompts, read, s.opt.Now().Sub(start).Seconds())
+	if s.copied == 0 { // which takes its time too
+		s.share.spent(running, prompts, read, s.opt.Now().Sub(start).Seconds())
 	}
 	return true
 }
 
-// fill makes the next batch: a token for every running answer, then prompts,
-// in equal shares. It returns how many answers and prompts the batch has part in.
+// fill makes the next batch: a token for every running answer, and parts of
+// prompts. It returns how many answers and prompts have a part in it.
 func (s *Scheduler) fill() (running, prompts int) {
 	s.batch, s.at, s.readers = s.batch[:0], s.at[:0], s.readers[:0]
-	// Whoever is first may get the whole of a small rest, so all take turns.
-	s.first++
-	for i := range s.slots {
-		switch st := s.slots[(s.first+i)%len(s.slots)].st; {
+	for _, sl := range s.slots {
+		switch st := sl.st; {
 		case st == nil:
 		case !st.reading():
-			s.add(st, st.last)
+			running++
 		case !s.waits(st):
+			st.reads = 0
 			s.readers = append(s.readers, st)
 		}
 	}
-	running = len(s.batch)
-	budget := s.costs.budget(running, len(s.readers), s.opt.Batch-running)
-	prompts = min(budget, len(s.readers))
-	for i, st := range s.readers {
-		left := st.req.Prompt[len(st.slot.held):]
-		others := len(s.readers) - i
-		n := min((budget+others-1)/others, len(left))
-		for _, id := range left[:n] {
-			s.add(st, id)
+	s.steps++
+	s.share.waiting = len(s.readers)
+	room := s.opt.Batch - running
+	if prompts = s.readShort(running, room); prompts == 0 {
+		prompts = s.readOn(s.share.budget(running, room))
+	}
+	// llama.cpp puts those sequences into one pass whose numbers follow each
+	// other, in the batch too.
+	for _, sl := range s.slots {
+		switch st := sl.st; {
+		case st == nil:
+		case !st.reading():
+			s.add(st, st.last)
+		case st.lead == nil:
+			for _, id := range st.req.Prompt[len(sl.held):][:st.reads] {
+				s.add(st, id)
+			}
 		}
-		budget -= n
 	}
 	return running, prompts
 }
+
+// readShort decides to read the whole of short prompts, the shortest first, as
+// long as that holds up the answers for no longer than it may. It returns how
+// many.
+func (s *Scheduler) readShort(running, room int) (prompts int) {
+	if running == 0 {
+		return 0
+	}
+	slices.SortStableFunc(s.readers, shortest)
+	tokens := 0
+	for _, st := range s.readers {
+		if !s.share.fits(running, 1, len(st.req.Prompt)-st.cached, true) {
+			continue
+		}
+		if tokens += st.left(); tokens > room || !s.share.fits(running, prompts+1, tokens, false) {
+			break
+		}
+		st.reads = st.left()
+		prompts++
+	}
+	return prompts
+}
+
+// readOn decides whose prompts the budget goes to: those that are soonest done,
+// and in every other step those that came first, so that nobody waits for ever.
+// Few at a time are read, since equal shares would make all wait for the last.
+// It returns how many.
+func (s *Scheduler) readOn(budget int) (prompts int) {
+	if s.steps%2 == 0 {
+		slices.SortStableFunc(s.readers, shortest)
+	} else {
+		slices.SortStableFunc(s.readers, func(a, b *Stream) int { return a.admitted.Compare(b.admitted) })
+	}
+	for _, st := range s.readers {
+		if budget == 0 {
+			break
+		}
+		st.reads = min(budget, st.left())
+		budget -= st.reads
+		prompts++
+	}
+	return prompts
+}
+
+func shortest(a, b *Stream) int { return a.left() - b.left() }
 
 // add puts the next token of st into the batch. Logits are wanted after all
 // but those of a prompt that goes on.

@@ -53,6 +53,7 @@ type Stream struct {
 	// Run's own.
 	slot      *slot
 	cached    int     // tokens of the prompt that the slot held
+	reads     int     // tokens of the prompt that the next step reads
 	lead      *slot   // where another request reads the same; nil: no need to wait
 	leader    *Stream // that request
 	last      int32   // sampled, not decoded yet; valid once generated > 0
@@ -81,6 +82,9 @@ func newStream(ctx context.Context, req Request, contextSize int) *Stream {
 
 // reading reports whether there is more of the prompt to be read.
 func (st *Stream) reading() bool { return len(st.slot.held) < len(st.req.Prompt) }
+
+// left counts the tokens of the prompt that are still to be read.
+func (st *Stream) left() int { return max(0, len(st.req.Prompt)-len(st.slot.held)) }
 
 // known is as much of the prompt as need not be read if the model knows it: the
 // last token is, for what follows it.
