@@ -131,10 +131,11 @@ func TestQueueFull(t *testing.T) {
 	}
 	url := enginetest.New(t, m, enginetest.Options{Parallel: 1, Queue: 1}).URL
 	answers := make(chan answer)
-	for range 3 { // one runs, one waits, one is refused
-		go func() { answers <- do(t, "POST", url+"/generate", hi) }()
-	}
-	<-reached
+	ask := func() { answers <- do(t, "POST", url+"/generate", hi) }
+	go ask()
+	<-reached // it runs; of the others one waits, one is refused
+	go ask()
+	go ask()
 	refused := <-answers
 	if refused.status != 429 || !strings.Contains(refused.body, `"queue_full"`) || refused.header.Get("Retry-After") == "" {
 		t.Errorf("got %d %s %v", refused.status, refused.body, refused.header)
