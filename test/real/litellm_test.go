@@ -16,7 +16,7 @@ import (
 
 // TestLiteLLM asks by LiteLLM's proxy, which asks llama-server.
 func TestLiteLLM(t *testing.T) {
-	server, p := llamaServer(t)
+	server, p := llamaServer(t, stories(t))
 	port := freePort(t)
 	url := "http://127.0.0.1:" + port
 	config := filepath.Join(t.TempDir(), "config.yaml")

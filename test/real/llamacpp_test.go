@@ -12,8 +12,8 @@ import (
 	"dragoman/test/harness"
 )
 
-// llamaServer starts llama-server with the built-in model.
-func llamaServer(t *testing.T) (url string, p *process) {
+// llamaServer starts llama-server with a model file.
+func llamaServer(t *testing.T, model string, args ...string) (url string, p *process) {
 	t.Helper()
 	programs, _ := filepath.Glob(bin + "/llamacpp/*/bin/llama-server")
 	if len(programs) != 1 {
@@ -23,15 +23,22 @@ func llamaServer(t *testing.T) (url string, p *process) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	port := freePort(t)
+	url = "http://127.0.0.1:" + port
+	all := []string{"--model", model, "--alias", "stories", "--host", "127.0.0.1", "--port", port, "--threads", "2", "--slots"}
+	p = run(t, program, append(all, args...)...)
+	p.ready(t, http.MethodGet, url+"/health")
+	return url, p
+}
+
+// stories is the built-in model.
+func stories(t *testing.T) string {
+	t.Helper()
 	model, err := filepath.Abs("../../engine/stories/stories.gguf")
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := freePort(t)
-	url = "http://127.0.0.1:" + port
-	p = run(t, program, "--model", model, "--alias", "stories", "--host", "127.0.0.1", "--port", port, "--threads", "2", "--slots")
-	p.ready(t, http.MethodGet, url+"/health")
-	return url, p
+	return model
 }
 
 const (
@@ -43,7 +50,7 @@ const (
 // TestLlamaServer asks by llama-server's own route and by its OpenAI route, with
 // the same outcome.
 func TestLlamaServer(t *testing.T) {
-	url, p := llamaServer(t)
+	url, p := llamaServer(t, stories(t))
 	own := &front{tap: newTap(t, url), path: "/completion", testdata: "llamacpp/testdata", model: "stories"}
 	own.base = gateway(t, `  stories: {adapter: llamacpp, url: "`+own.tap.URL+"\"}\n")
 	open := &front{tap: newTap(t, url), testdata: "openai/testdata", model: "stories", unary: true}
