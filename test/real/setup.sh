@@ -46,33 +46,26 @@ fastchat() {
 	venv fastchat2024 /usr/bin/python3 # FastChat's API server cannot stream with pydantic 2
 }
 
-# instructions prints ggml's options for what AVX-512 this processor has; AVX2 is
-# on anyway. The engine's libraries choose likewise, when they are loaded.
-instructions() {
-	local flag
-	grep -qw avx512f /proc/cpuinfo || return 0
-	echo -DGGML_AVX512=ON
-	for flag in vbmi:avx512vbmi vnni:avx512_vnni bf16:avx512_bf16; do
-		if grep -qw "${flag#*:}" /proc/cpuinfo; then echo "-DGGML_AVX512_$(echo "${flag%:*}" | tr a-z A-Z)=ON"; fi
-	done
-}
-
 # node-llama-cpp brings llama.cpp's source as a git bundle; the version is that
-# of the libraries of engine/lib. What a compiler takes for this machine's own
-# instructions (GGML_NATIVE) is refused by some virtual ones.
+# of the libraries of engine/lib. Those for the processor are taken from there:
+# then both programs compute with the same code, picked for the same
+# instructions, and what differs is how they serve.
 llamacpp() {
 	debian cmake ninja-build g++ git
-	local version
+	local version cpu
 	version=$(sed -n 's|.*"@node-llama-cpp/linux-x64": "\(.*\)".*|\1|p' "$here/../../engine/lib/package.json")
 	if [ -x "$out/llamacpp/$version/bin/llama-server" ] && [ -x "$out/llamacpp/$version/bin/llama-bench" ]; then return; fi
+	cpu=("$out"/../lib/libggml-cpu*.so)
+	[ ${#cpu[@]} != 0 ] || { echo "the engine's libraries are missing: make build-engine" >&2; return 1; }
 	rm -rf "$out/llamacpp" && mkdir -p "$out/llamacpp/$version"
 	cd "$out/llamacpp"
 	npm pack --silent "node-llama-cpp@$version" >/dev/null
 	tar -xzf node-llama-cpp-*.tgz package/llama/gitRelease.bundle
 	git clone --quiet package/llama/gitRelease.bundle source
-	cmake -S source -B "$version" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DLLAMA_OPENSSL=OFF \
-		-DGGML_NATIVE=OFF $(instructions) -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_UI=OFF -DLLAMA_USE_PREBUILT_UI=OFF >cmake.log
+	cmake -S source -B "$version" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON -DGGML_BACKEND_DL=ON -DGGML_CPU=OFF \
+		-DLLAMA_OPENSSL=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_UI=OFF -DLLAMA_USE_PREBUILT_UI=OFF >cmake.log
 	nice ninja -C "$version" llama-server llama-bench >ninja.log
+	cp "${cpu[@]}" "$version/bin/"
 	mv source/vendor .
 	rm -rf source package node-llama-cpp-*.tgz
 }

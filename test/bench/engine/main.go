@@ -7,7 +7,7 @@
 // meets both. Only ratios within one run mean anything.
 //
 // With -gpu the two are the engine on that device and the engine on the
-// processor: make bench-gpu.
+// processor: make bench-gpu. With -against they are two builds of the engine.
 package main
 
 import (
@@ -28,6 +28,7 @@ type settings struct {
 	engine, lib, llama string // the programs' folders and files
 	models             string
 	gpu                string // device that is compared with the processor; "" compares with llama-server
+	against            string // another build of the engine; "" compares with llama-server
 	rounds             int
 	window, limit      time.Duration
 	only               *regexp.Regexp
@@ -44,6 +45,7 @@ func parse() (s settings) {
 	flag.StringVar(&s.llama, "llama", "bin/real/llamacpp/*/bin", "`folder` of llama-server and llama-bench")
 	flag.StringVar(&s.models, "models", "engine/stories/stories.gguf,bin/real/models/smollm2.gguf", "GGUF `files`")
 	flag.StringVar(&s.gpu, "gpu", "", "compare the engine on this `device` with itself on the processor")
+	flag.StringVar(&s.against, "against", "", "compare with another build of the engine, this `program`")
 	flag.IntVar(&s.rounds, "rounds", 5, "`rounds` of each row")
 	flag.DurationVar(&s.window, "window", 4*time.Second, "`time` for which a few streams are watched; many are for two or three times as long")
 	flag.DurationVar(&s.limit, "limit", 20*time.Second, "`time` that one server may take for one round of long prompts")
@@ -62,6 +64,9 @@ func parse() (s settings) {
 	}
 	s.parts = []func(context.Context, *table) error{throughput, besideOthers, turns, decodeAlone}
 	s.columns = [2]string{"engine", "llama-server"}
+	if s.against != "" {
+		s.columns[1] = "other build"
+	}
 	if s.gpu != "" {
 		s.parts = []func(context.Context, *table) error{throughput, turns}
 		s.columns = [2]string{s.gpu, "cpu"}

@@ -64,8 +64,13 @@ func (a *answer) first() time.Duration {
 // tokens, and returns a function that ends them.
 func (t *table) both(ctx context.Context, streams, context int) (servers [2]*server, stop func(), err error) {
 	one, two := t.startEngine, t.startLlama
-	if t.gpu != "" {
+	switch {
+	case t.gpu != "":
 		one, two = t.on(t.gpu), t.on("cpu")
+	case t.against != "":
+		other := *t
+		other.engine = t.against
+		two = other.startEngine
 	}
 	a, err := one(ctx, streams, context)
 	if err != nil {
@@ -172,7 +177,9 @@ func (s *server) stop() {
 	_ = s.cmd.Wait()
 }
 
-var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
+// client opens a connection for each request: llama-server closes idle ones, and
+// what was just sent on one is lost.
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 // line is a line of either protocol.
 type line struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // format is a line of the table.
@@ -37,6 +38,7 @@ func (t *table) compare(ctx context.Context, servers [2]*server, rows []row, mea
 	for round := range t.rounds {
 		for i := range servers {
 			which := (i + round) % 2 // neither is always first
+			rest()
 			limited, cancel := context.WithTimeout(ctx, max(t.limit, 3*t.window))
 			values, err := measure(limited, servers[which], round)
 			late := limited.Err() != nil
@@ -58,6 +60,11 @@ func (t *table) compare(ctx context.Context, servers [2]*server, rows []row, mea
 	}
 	return nil
 }
+
+// rest lets the server that was asked last come to rest: llama-server's threads
+// spin for a third of a second after their work, on processors that the other
+// one wants.
+func rest() { time.Sleep(time.Second) }
 
 // print writes a line of the table.
 func (r *row) print() {
