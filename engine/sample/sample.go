@@ -129,31 +129,24 @@ func (s *Sampler) Pick(logits []float32) Token {
 
 // pick returns the token that follows, or -1 if no logit is a finite number.
 func (s *Sampler) pick(logits []float32) int32 {
-	best, top := argmax(logits)
-	if best < 0 || s.p.Temperature <= 0 || s.p.TopK == 1 {
+	if s.p.Temperature <= 0 || s.p.TopK == 1 {
+		best, _ := argmax(logits)
 		return best
 	}
-	s.keep(logits, top)
+	if s.keep(logits); len(s.kept) == 0 {
+		return -1
+	}
 	return s.draw()
 }
 
-// argmax returns the first of the highest finite logits, and its value. Eight
-// at a time are compared with the highest so far, which nearly all are below.
+// argmax returns the first of the highest finite logits, and its value.
 func argmax(logits []float32) (int32, float32) {
 	best, top := int32(-1), float32(math.Inf(-1))
-	for i := range len(logits) / 8 {
-		l := (*[8]float32)(logits[8*i:])
-		if l[0] > top || l[1] > top || l[2] > top || l[3] > top || l[4] > top || l[5] > top || l[6] > top || l[7] > top {
-			for j, x := range l {
-				if x > top && x <= math.MaxFloat32 {
-					best, top = int32(8*i+j), x
-				}
+	for i := next(logits, 0, top); i < len(logits); i = next(logits, i+step, top) {
+		for j, x := range logits[i:min(i+step, len(logits))] {
+			if x > top && x <= math.MaxFloat32 {
+				best, top = int32(i+j), x
 			}
-		}
-	}
-	for i := len(logits) &^ 7; i < len(logits); i++ {
-		if x := logits[i]; x > top && x <= math.MaxFloat32 {
-			best, top = int32(i), x
 		}
 	}
 	return best, top
@@ -164,33 +157,44 @@ func argmax(logits []float32) (int32, float32) {
 const negligible = 40
 
 // keep fills s.kept with the tokens that pass every filter, the likeliest
-// first whenever a filter needed an order.
-func (s *Sampler) keep(logits []float32, top float32) {
+// first whenever a filter needed an order. It goes over the logits once: what is
+// too far below the highest so far cannot matter, which is nearly all of a
+// large vocabulary.
+func (s *Sampler) keep(logits []float32) {
 	limit := -float64(negligible)
 	if s.p.MinP > 0 {
 		limit = max(limit, math.Log(s.p.MinP))
 	}
+	floor := func(top float32) float32 {
+		slack := 1e-5 * (1 + math.Abs(float64(top)))
+		return float32(max(float64(top)+limit*s.p.Temperature-slack, -math.MaxFloat32))
+	}
+	top := float32(math.Inf(-1))
+	for i := 0; i < len(logits); i += 64 { // some of them, for a floor to begin with
+		if x := logits[i]; x > top && x <= math.MaxFloat32 {
+			top = x
+		}
+	}
+	least := floor(top)
 	s.kept = s.kept[:0]
-	// Compared as float32 first: nearly all tokens of a large vocabulary fail here.
-	slack := 1e-5 * (1 + math.Abs(float64(top)))
-	floor := float32(float64(top) + limit*s.p.Temperature - slack)
-	take := func(id int, l float32) {
-		if x := float64(l-top) / s.p.Temperature; l <= top && x >= limit {
-			s.kept = append(s.kept, candidate{id: int32(id), x: x})
-		}
-	}
-	for i := range len(logits) / 8 {
-		l := (*[8]float32)(logits[8*i:])
-		if l[0] >= floor || l[1] >= floor || l[2] >= floor || l[3] >= floor ||
-			l[4] >= floor || l[5] >= floor || l[6] >= floor || l[7] >= floor {
-			for j, x := range l {
-				take(8*i+j, x)
+	for i := next(logits, 0, least); i < len(logits); i = next(logits, i+step, least) {
+		for j, x := range logits[i:min(i+step, len(logits))] {
+			if !(x >= least) || x > math.MaxFloat32 {
+				continue
 			}
+			if x > top {
+				top, least = x, floor(x)
+			}
+			s.kept = append(s.kept, candidate{id: int32(i + j), x: float64(x)})
 		}
 	}
-	for i := len(logits) &^ 7; i < len(logits); i++ {
-		take(i, logits[i])
+	left := s.kept[:0]
+	for _, c := range s.kept {
+		if c.x = float64(float32(c.x)-top) / s.p.Temperature; c.x >= limit {
+			left = append(left, c)
+		}
 	}
+	s.kept = left
 	if k := s.p.TopK; k > 0 && k < len(s.kept) {
 		s.kept = largest(s.kept, k)
 	}

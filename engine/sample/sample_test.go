@@ -89,8 +89,7 @@ func TestKeepsWhatTheDefinitionKeeps(t *testing.T) {
 			{Temperature: 1.5, TopK: 7, TopP: 0.7},
 		} {
 			s := New(p, nil, nil)
-			_, top := argmax(logits)
-			s.keep(logits, top)
+			s.keep(logits)
 			var got []int32
 			for _, c := range s.kept {
 				got = append(got, c.id)
@@ -195,6 +194,34 @@ func BenchmarkPick(b *testing.B) {
 					s.Pick(logits)
 				}
 			})
+		}
+	}
+}
+
+func TestNextMissesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	special := []float32{0, float32(math.Copysign(0, -1)), inf, -inf, nan, 1e-45, -1e-45, math.MaxFloat32, -math.MaxFloat32}
+	for range 2000 {
+		logits := randomLogits(r, r.IntN(40))
+		for i := range logits {
+			if r.IntN(4) == 0 {
+				logits[i] = special[r.IntN(len(special))]
+			}
+		}
+		floor := float32(r.NormFloat64() * 4)
+		if r.IntN(2) == 0 {
+			floor = special[r.IntN(len(special))]
+		}
+		var seen [40]bool
+		for i := next(logits, 0, floor); i < len(logits); i = next(logits, i+step, floor) {
+			for j := i; j < min(i+step, len(logits)); j++ {
+				seen[j] = true
+			}
+		}
+		for i, x := range logits {
+			if x >= floor && !seen[i] {
+				t.Fatalf("%v, at least %v: it passes over %d", logits, floor, i)
+			}
 		}
 	}
 }
