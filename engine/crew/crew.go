@@ -104,14 +104,14 @@ func (c *Crew) Took(tokens int, d time.Duration) {
 	c.usual.add(each, 32)
 	c.lately.add(each, 4)
 	switch changed := c.lately / c.usual; {
-	case changed > 1.4 && c.since > c.rest/8:
+	case changed > 1.4 && c.since > c.rest/8 && c.at > 0:
 		c.lost = 0
-		c.try(false)
-	case changed < 0.75 && c.since > c.rest/8:
+		c.begin(c.at - 1)
+	case changed < 0.75 && c.since > c.rest/8 && c.mayGrow():
 		c.lost = 0
-		c.try(true)
+		c.begin(c.at + 1)
 	case c.since > c.rest:
-		c.try(c.up)
+		c.try()
 	}
 }
 
@@ -121,17 +121,15 @@ func alike(a, b int) bool { return a*4 <= b*5 && b*4 <= a*5 }
 // apart reports whether one of a and b is more than so many times the other.
 func apart(a, b, times float64) bool { return a > b*times || b > a*times }
 
-// try begins a trial of more threads or of fewer, whichever there are.
-func (c *Crew) try(up bool) {
-	if c.at == 0 || c.at == len(c.ladder)-1 {
-		up = c.at == 0
-	}
-	if up && c.full != nil && c.full() {
-		up = false
-	}
-	c.up = up
+// mayGrow reports whether more threads can be tried.
+func (c *Crew) mayGrow() bool { return c.at+1 < len(c.ladder) && (c.full == nil || !c.full()) }
+
+// try begins a trial of the number above or below, whose turn it is, or else of
+// the other one.
+func (c *Crew) try() {
+	c.up = (c.up || c.at == 0) && c.mayGrow()
 	switch {
-	case up:
+	case c.up:
 		c.begin(c.at + 1)
 	case c.at > 0:
 		c.begin(c.at - 1)
@@ -190,7 +188,11 @@ func (c *Crew) lose() {
 	c.lost = min(c.lost+1, late)
 	c.up = !c.up
 	extra := time.Duration(float64(t.costs) * max(0, t.new-t.old) / t.new)
-	c.end(max(extra*share, soon*time.Duration(c.lost)))
+	rest, times := extra*share, time.Duration(c.lost)
+	if t.at < c.at { // when fewer would be better steps become slower, which is noticed
+		rest *= times
+	}
+	c.end(max(rest, soon*times))
 }
 
 // end ends a trial. The next may begin after rest.
