@@ -113,6 +113,7 @@ func main() {
 		fmt.Println("dragoman-engine", version)
 		os.Exit(0)
 	}
+	putOffTimers()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if o.supervised {

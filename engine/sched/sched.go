@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -164,6 +165,9 @@ func (s *Scheduler) poke() {
 // Run does the work until ctx is cancelled; then it ends every request with
 // ErrStopped and returns. It must be called once.
 func (s *Scheduler) Run(ctx context.Context) {
+	// On another thread, and so often on another processor, the caches are cold.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	for ctx.Err() == nil {
 		s.admit()
 		if s.step() {
