@@ -25,6 +25,7 @@ type Crew struct {
 	tokens        int           // of the latest step
 	since, rest   time.Duration // computed since the latest trial, and to be computed until the next
 	lost          int           // trials in a row that brought nothing
+	won           bool          // the latest trial brought something
 	trial         trial
 }
 
@@ -104,14 +105,14 @@ func (c *Crew) Took(tokens int, d time.Duration) {
 	c.usual.add(each, 32)
 	c.lately.add(each, 4)
 	switch changed := c.lately / c.usual; {
-	case changed > 1.4 && c.since > c.rest/8 && c.at > 0:
+	case changed > 1.4 && c.since > max(c.rest/8, share/4*d) && c.at > 0:
 		c.lost = 0
 		c.begin(c.at - 1)
 	case changed < 0.75 && c.since > c.rest/8 && c.mayGrow():
 		c.lost = 0
 		c.begin(c.at + 1)
 	case c.since > c.rest:
-		c.try()
+		c.try(d)
 	}
 }
 
@@ -125,28 +126,30 @@ func apart(a, b, times float64) bool { return a > b*times || b > a*times }
 func (c *Crew) mayGrow() bool { return c.at+1 < len(c.ladder) && (c.full == nil || !c.full()) }
 
 // try begins a trial of the number above or below, whose turn it is, or else of
-// the other one.
-func (c *Crew) try() {
+// the other one. Steps take about d. Unless fewer have just
+// turned out better, they are not tried after a few long steps: the first trial
+// would take longer than a whole prompt.
+func (c *Crew) try(d time.Duration) {
 	c.up = (c.up || c.at == 0) && c.mayGrow()
 	switch {
 	case c.up:
 		c.begin(c.at + 1)
-	case c.at > 0:
-		c.begin(c.at - 1)
-	default:
+	case c.at == 0:
 		c.since, c.rest = 0, soon
+	case c.won || c.since > share/8*d:
+		c.begin(c.at - 1)
 	}
 }
 
 func (c *Crew) begin(at int) {
-	c.trial = trial{at: at, tokens: c.tokens, usual: float64(c.usual)}
+	c.trial, c.won = trial{at: at, tokens: c.tokens, usual: float64(c.usual)}, false
 }
 
 // tried takes in a step of a trial.
 func (c *Crew) tried(tokens int, each float64, d time.Duration) {
 	t := &c.trial
 	if !alike(tokens, t.tokens) { // there is nothing to compare any more
-		c.end(8 * t.costs)
+		c.end(share / 2 * (t.costs + d))
 		return
 	}
 	if t.steps++; t.steps%2 == 1 {
@@ -163,7 +166,7 @@ func (c *Crew) tried(tokens int, each float64, d time.Duration) {
 	switch {
 	case !apart(t.new, t.old, awful) && (n < early || n < pairs && !apart(t.new, t.old, far)):
 	case t.at > c.at && t.new*gain < t.old, t.at < c.at && t.new <= t.old:
-		c.at = t.at
+		c.at, c.won = t.at, true
 		c.end(0)
 		c.lost = 0
 	default:

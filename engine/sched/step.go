@@ -102,11 +102,21 @@ func (s *Scheduler) readOn(budget int) (prompts int) {
 		if budget == 0 {
 			break
 		}
-		st.reads = min(budget, st.left())
+		st.reads = evenly(st.left(), budget)
 		budget -= st.reads
 		prompts++
 	}
 	return prompts
+}
+
+// evenly returns how many of so many tokens are read next, if at most budget are
+// at once. What would leave few for the last time is read in halves: llama.cpp
+// computes the attention of few tokens one by one, which takes longer.
+func evenly(left, budget int) int {
+	if budget < left && left < 2*budget {
+		return (left + 1) / 2
+	}
+	return min(left, budget)
 }
 
 func shortest(a, b *Stream) int { return a.left() - b.left() }
