@@ -92,6 +92,10 @@ type Scheduler struct {
 	batch   []Item
 	share   share
 	at      []*Stream // whose logits batch[i] gives; nil for the others
+
+	runs      []run // scratch of bridge
+	passes    []int // tokens in the passes of a step that only continues answers
+	forgetful bool  // the model cannot forget one token: no gaps are closed
 }
 
 // New returns a scheduler, which does nothing until Run is called.

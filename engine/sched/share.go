@@ -76,6 +76,22 @@ func (s *share) budget(running, room int) int {
 	return min(room, n)
 }
 
+// split takes in how long a step took that continued answers in several passes.
+func (s *share) split(passes []int, t float64) {
+	total := 0.0
+	for _, n := range passes {
+		total += s.pass.cost(n)
+	}
+	for _, n := range passes {
+		share := 1 / float64(len(passes))
+		if total > 0 {
+			share = s.pass.cost(n) / total
+		}
+		s.pass.learn(n, t*share, 1./8)
+	}
+	s.saved = min(1, s.saved+beside*t/min(alone, atOnce*t))
+}
+
 // spent takes in how long a step took, besides learning from it.
 func (s *share) spent(running, prompts, read int, t float64) {
 	expected := s.step(running, prompts, read)

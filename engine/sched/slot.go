@@ -7,6 +7,8 @@ type slot struct {
 	st   *Stream // who has it; nil: free
 	held []int32 // what the model has read, or will have after the batch in the making
 	used uint64  // when its latest request ended; a larger number is later
+
+	bridged bool // free, and yet in the batch: see bridge
 }
 
 // promises returns what the slot holds, or will once a prompt has been read.

@@ -10,29 +10,35 @@ import (
 // there is nothing to do.
 func (s *Scheduler) step() bool {
 	start := s.opt.Now()
-	running, prompts := s.fill()
+	running, prompts, read := s.fill()
 	if len(s.batch) == 0 {
 		return false
 	}
-	read := len(s.batch) - running
 	if err := s.model.Decode(s.batch); err != nil {
 		s.fail(fmt.Errorf("decoding %d tokens: %w", len(s.batch), err))
 		return true
 	}
+	s.unbridge(false)
 	for i, st := range s.at {
 		if st != nil {
 			s.sample(i, st)
 		}
 	}
 	if s.copied == 0 { // which takes its time too
-		s.share.spent(running, prompts, read, s.opt.Now().Sub(start).Seconds())
+		took := s.opt.Now().Sub(start).Seconds()
+		if read == 0 && len(s.passes) > 1 {
+			s.share.split(s.passes, took)
+		} else {
+			s.share.spent(running, prompts, read, took)
+		}
 	}
 	return true
 }
 
 // fill makes the next batch: a token for every running answer, and parts of
-// prompts. It returns how many answers and prompts have a part in it.
-func (s *Scheduler) fill() (running, prompts int) {
+// prompts. It returns how many answers and prompts have a part in it, and how
+// many tokens of prompts it has. Tokens that close gaps count as answers.
+func (s *Scheduler) fill() (running, prompts, read int) {
 	s.batch, s.at, s.readers = s.batch[:0], s.at[:0], s.readers[:0]
 	for _, sl := range s.slots {
 		switch st := sl.st; {
@@ -50,10 +56,16 @@ func (s *Scheduler) fill() (running, prompts int) {
 	if prompts = s.readShort(running, room); prompts == 0 {
 		prompts = s.readOn(s.share.budget(running, room))
 	}
+	if prompts == 0 {
+		s.bridge()
+	}
 	// llama.cpp puts those sequences into one pass whose numbers follow each
 	// other, in the batch too.
 	for _, sl := range s.slots {
 		switch st := sl.st; {
+		case sl.bridged:
+			s.addBridge(sl)
+			running++
 		case st == nil:
 		case !st.reading():
 			s.add(st, st.last)
@@ -63,7 +75,7 @@ func (s *Scheduler) fill() (running, prompts int) {
 			}
 		}
 	}
-	return running, prompts
+	return running, prompts, len(s.batch) - running
 }
 
 // readShort decides to read the whole of short prompts, the shortest first, as
@@ -165,6 +177,7 @@ func (s *Scheduler) finish(st *Stream, r Result) {
 // fail ends every request that had a part in the batch: after a failed decode
 // what the model remembers of them is unknown.
 func (s *Scheduler) fail(err error) {
+	s.unbridge(true)
 	for _, it := range s.batch {
 		sl := s.slots[it.Seq]
 		s.trim(sl, 0)

@@ -17,11 +17,12 @@ const most, size = 64, 512
 type load struct {
 	streams, tokens int // tokens of each stream
 	windows         int // how long it may take
+	short           int // every other stream has only so many tokens; 0: as many
 }
 
 // throughput measures a number of streams at once.
 func throughput(ctx context.Context, t *table) error {
-	if !t.wanted("1 stream", "4 streams", "16 streams", "64 streams") {
+	if !t.wanted("1 stream", "4 streams", "16 streams", "64 streams", "16 streams, every other a short one") {
 		return nil
 	}
 	servers, stop, err := t.both(ctx, most, size)
@@ -29,12 +30,12 @@ func throughput(ctx context.Context, t *table) error {
 		return err
 	}
 	defer stop()
-	for _, c := range []load{{1, 96, 1}, {4, 64, 1}, {16, 32, 2}, {most, 12, 3}} {
+	for _, c := range []load{{streams: 1, tokens: 96, windows: 1}, {streams: 4, tokens: 64, windows: 1}, {streams: 16, tokens: 32, windows: 2}, {streams: most, tokens: 12, windows: 3}} {
 		if err := t.streams(ctx, servers, c, ""); err != nil {
 			return err
 		}
 	}
-	return nil
+	return t.streams(ctx, servers, load{streams: 16, tokens: 64, windows: 3, short: 4}, ", every other a short one")
 }
 
 // besideOthers measures while another process keeps all processors busy.
@@ -56,7 +57,7 @@ func besideOthers(ctx context.Context, t *table) error {
 		return err
 	}
 	defer func() { _ = spinner.Process.Kill(); _ = spinner.Wait() }()
-	for _, c := range []load{{1, 48, 1}, {4, 24, 1}} {
+	for _, c := range []load{{streams: 1, tokens: 48, windows: 1}, {streams: 4, tokens: 24, windows: 1}} {
 		if err := t.streams(ctx, servers, c, ", processors busy"); err != nil {
 			return err
 		}
@@ -96,8 +97,12 @@ func (t *table) streams(ctx context.Context, servers [2]*server, l load, what st
 		var wait sync.WaitGroup
 		start := time.Now()
 		for i := range l.streams {
+			tokens := l.tokens
+			if l.short > 0 && i%2 == 1 {
+				tokens = l.short
+			}
 			wait.Go(func() {
-				answers[i], errs[i] = s.ask(ctx, request{question(round*len(name)+l.streams, i), l.tokens, i}, nil)
+				answers[i], errs[i] = s.ask(ctx, request{question(round*len(name)+l.streams, i), tokens, i}, nil)
 			})
 		}
 		wait.Wait()
