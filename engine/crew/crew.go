@@ -32,6 +32,7 @@ type Crew struct {
 // trial compares a number of threads with the one in use.
 type trial struct {
 	at     int // place in the ladder; -1: no trial
+	woken  bool
 	steps  int // odd ones are of the number in use
 	tokens int
 	usual  float64 // seconds per token before
@@ -47,6 +48,9 @@ const (
 	far          = 1.3
 	// awful is how many times as long as usual one step must take to say all.
 	awful = 3
+	// wake is how long a first step with more threads may take and not count: the
+	// new ones had to be woken.
+	wake = 20 * time.Millisecond
 	// gain is by how much more threads must be quicker to be taken. Fewer are
 	// taken if they are as quick.
 	gain = 1.05
@@ -62,8 +66,8 @@ const (
 // that more threads need not even be tried: a single step with a thread too many
 // may take a hundred times as long.
 func New(start, most int, full func() bool) *Crew {
-	// The first steps find nothing in caches: they say little.
-	c := &Crew{full: full, trial: trial{at: -1}, up: true, rest: soon}
+	// The first steps find nothing in caches: they say little, but not for long.
+	c := &Crew{full: full, trial: trial{at: -1}, up: true, rest: soon / 8}
 	for n := 1; n < most; n += max(1, n/2) { // 1 2 3 4 6 9 13 ...
 		c.ladder = append(c.ladder, n)
 	}
@@ -150,6 +154,11 @@ func (c *Crew) tried(tokens int, each float64, d time.Duration) {
 	t := &c.trial
 	if !alike(tokens, t.tokens) { // there is nothing to compare any more
 		c.end(share / 2 * (t.costs + d))
+		return
+	}
+	if t.at > c.at && !t.woken && d < wake {
+		t.woken = true
+		t.costs += d
 		return
 	}
 	if t.steps++; t.steps%2 == 1 {

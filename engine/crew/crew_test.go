@@ -153,3 +153,24 @@ func TestAFullMachine(t *testing.T) {
 		t.Error("two threads go on")
 	}
 }
+
+// Threads that sleep must be woken, which takes longer than a short step.
+func TestTheFirstStepOfATrialDoesNotCount(t *testing.T) {
+	c, before, took := New(1, 2, nil), 1, 0.0
+	for took < 5000 && c.Threads() < 2 || c.trial.at >= 0 {
+		n := c.Threads()
+		x := idle(2)(n) / 10
+		if n > before {
+			x += 5
+		}
+		before = n
+		c.Took(1, time.Duration(x*1e6))
+		took += x
+		if c.trial.at >= 0 && c.trial.steps > 0 {
+			before = 2 // awake from now on
+		}
+	}
+	if c.Threads() != 2 {
+		t.Error("two threads are not taken")
+	}
+}
