@@ -57,7 +57,7 @@ bench: ## nanoseconds and allocations of the hot path
 figures: ## latency and chunks per second of the whole gateway
 	go test -run '^$$' -bench . -benchtime 3s ./test/bench
 
-bench-engine: build-engine ## the bundled engine against llama-server, in one table (builds that one first: half an hour)
+bench-engine: build-engine ## the bundled engine against llama-server, in one table (builds that one first: ten minutes)
 	test/real/setup.sh llamacpp smollm2
 	go run ./test/bench/engine $(BENCH)
 
