@@ -34,7 +34,8 @@ type hub struct {
 	token  string   // without it nothing is told
 	code   string   // X-Error-Code of a refusal
 	status int      // of a refusal
-	seen   []string // "PATH range authorization" of each request for a file
+	seen   []string // "PATH range authorization" of each request for a file since the latest listing
+	sent   int      // requests for the content of a file
 }
 
 func newHub(t *testing.T, files map[string][]byte) *hub {
@@ -105,6 +106,7 @@ func (h *hub) list(w http.ResponseWriter, r *http.Request) {
 func (h *hub) serveContent(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
 	data, cut, plain := h.files[r.URL.Path[1:]], h.cut, h.plain
+	h.sent++
 	h.seen = append(h.seen, strings.TrimSpace(fmt.Sprintf("content %s %s", r.Header.Get("Range"), r.Header.Get("Authorization"))))
 	h.mu.Unlock()
 	if plain {
