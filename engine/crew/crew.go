@@ -31,9 +31,9 @@ type Crew struct {
 
 // trial compares a number of threads with the one in use.
 type trial struct {
-	at     int // place in the ladder; -1: no trial
-	woken  bool
-	steps  int // odd ones are of the number in use
+	at     int  // place in the ladder; -1: no trial
+	woken  bool // the first step, in which further threads are woken, is over
+	steps  int  // odd ones are of the number in use
 	tokens int
 	usual  float64 // seconds per token before
 	old    float64 // seconds per token of the number in use
@@ -130,9 +130,9 @@ func apart(a, b, times float64) bool { return a > b*times || b > a*times }
 func (c *Crew) mayGrow() bool { return c.at+1 < len(c.ladder) && (c.full == nil || !c.full()) }
 
 // try begins a trial of the number above or below, whose turn it is, or else of
-// the other one. Steps take about d. Unless fewer have just
-// turned out better, they are not tried after a few long steps: the first trial
-// would take longer than a whole prompt.
+// the other one. Steps take about d. Unless fewer have just turned out better,
+// they are not tried after a few long steps: the trial could take longer than
+// the rest of the prompt.
 func (c *Crew) try(d time.Duration) {
 	c.up = (c.up || c.at == 0) && c.mayGrow()
 	switch {

@@ -174,3 +174,23 @@ func TestTheFirstStepOfATrialDoesNotCount(t *testing.T) {
 		t.Error("two threads are not taken")
 	}
 }
+
+// Prompts are read in a few long steps of different sizes. A trial of fewer
+// threads in one of them takes longer than most prompts, so there are few.
+func TestPromptsAreHardlyEverTrials(t *testing.T) {
+	c, fewer := New(2, 2, nil), 0
+	for i := range 300 {
+		n := c.Threads()
+		if n < 2 {
+			fewer++
+			if i < 6 {
+				t.Errorf("a trial in step %d", i)
+			}
+		}
+		tokens := 250 + 97*(i%5)
+		c.Took(tokens, time.Duration(float64(tokens)*idle(2)(n)/5*1e6))
+	}
+	if fewer > 10 {
+		t.Errorf("%d of 300 steps had one thread", fewer)
+	}
+}

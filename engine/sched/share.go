@@ -83,11 +83,11 @@ func (s *share) split(passes []int, t float64) {
 		total += s.pass.cost(n)
 	}
 	for _, n := range passes {
-		share := 1 / float64(len(passes))
+		part := 1 / float64(len(passes))
 		if total > 0 {
-			share = s.pass.cost(n) / total
+			part = s.pass.cost(n) / total
 		}
-		s.pass.learn(n, t*share, 1./8)
+		s.pass.learn(n, t*part, 1./8)
 	}
 	s.saved = min(1, s.saved+beside*t/min(alone, atOnce*t))
 }

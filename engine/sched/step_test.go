@@ -151,3 +151,15 @@ func TestAShortPromptDoesNotWaitForALongOne(t *testing.T) {
 	}
 	g.open()
 }
+
+// The end of a prompt is read in two equal parts rather than in a large and a small one.
+func TestNoSmallRestOfAPromptIsLeft(t *testing.T) {
+	m := &fakellama.Model{Reply: echo}
+	g := hold(m)
+	s := start(t, m, sched.Options{Context: 1000, Parallel: 1, Batch: 64, Queue: 10})
+	submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, strings.Repeat("a", 70))})
+	if one, two := len(<-g.reached), len(g.step()); one != 35 || two != 35 {
+		t.Errorf("steps read %d and %d tokens, want 35 each", one, two)
+	}
+	g.open()
+}

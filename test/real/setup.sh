@@ -54,7 +54,7 @@ llamacpp() {
 	debian cmake ninja-build g++ git
 	local version cpu
 	version=$(sed -n 's|.*"@node-llama-cpp/linux-x64": "\(.*\)".*|\1|p' "$here/../../engine/lib/package.json")
-	if [ -x "$out/llamacpp/$version/bin/llama-server" ] && [ -x "$out/llamacpp/$version/bin/llama-bench" ]; then return; fi
+	if [ -x "$out/llamacpp/$version/bin/llama-server" ] && compgen -G "$out/llamacpp/$version/bin/libggml-cpu*.so" >/dev/null; then return; fi
 	cpu=("$out"/../lib/libggml-cpu*.so)
 	[ ${#cpu[@]} != 0 ] || { echo "the engine's libraries are missing: make build-engine" >&2; return 1; }
 	rm -rf "$out/llamacpp" && mkdir -p "$out/llamacpp/$version"
