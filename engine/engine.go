@@ -70,7 +70,7 @@ func open(ctx context.Context, o options) (*engine, error) {
 	}
 	e.sched = sched.New(m, sched.Options{
 		Context: m.Context(), Parallel: o.llama.Parallel, Queue: o.queue,
-		Batch: max(batchTokens, o.llama.Parallel),
+		Batch: max(batchTokens, o.llama.Parallel), Aside: m.Aside(),
 	})
 	e.run, e.handler = e.sched.Run, serve.New(m, e.sched, props)
 	return e, nil

@@ -26,6 +26,7 @@ type estimated struct {
 		Cache   uint64 `json:"cache"`
 		Compute uint64 `json:"compute"`
 		Process uint64 `json:"process"`
+		Aside   uint64 `json:"aside"`
 		Total   uint64 `json:"total"`
 		Host    uint64 `json:"host"` // of it, what is not on a GPU
 	} `json:"memory"`
@@ -51,12 +52,14 @@ func estimate(o options, out io.Writer) error {
 		_, _ = llama.Load(o.lib) // whose failure is for the start to tell
 		layers = e.Offloaded(o.llama)
 	}
+	fits := e.Fit(here, layers) == nil
 	p := estimated{
 		Model: name, File: e.Info.Files[0], Architecture: e.Info.Architecture, Quantization: e.Info.Quantization,
 		Parameters: e.Info.Parameters, Size: e.Info.Size, Context: e.Context, TrainContext: e.Info.Context, Parallel: e.Parallel,
-		Free: here.Free, Machine: here.Total, Fits: e.Check(here, layers) == nil,
+		Free: here.Free, Machine: here.Total, Fits: fits,
 	}
 	p.Memory.Weights, p.Memory.Cache, p.Memory.Compute, p.Memory.Process = e.Weights, e.Cache, e.Compute, e.Process
+	p.Memory.Aside = e.Aside
 	p.Memory.Total, p.Memory.Host = e.Total(), e.Host(layers)
 	line, err := json.Marshal(p)
 	if err != nil {

@@ -33,7 +33,7 @@ func TestEstimate(t *testing.T) {
 	if e.Model != "stories" || e.Architecture != "llama" || e.Context != 1024 || e.TrainContext != 1024 || e.Parallel != 8 || e.Quantization != "Q8_0" {
 		t.Errorf("got %+v", e)
 	}
-	if m.Cache != 8*1024*6*640 || m.Total != m.Weights+m.Cache+m.Compute+m.Process || m.Host > m.Total || !e.Fits {
+	if m.Cache != 8*1024*6*640 || m.Total != m.Weights+m.Cache+m.Compute+m.Process+m.Aside || m.Host > m.Total || !e.Fits {
 		t.Errorf("got %+v", m)
 	}
 	half := estimateOf(t, builtin, "-parallel", "4", "-cache-type-k", "q8_0", "-cache-type-v", "q8_0").Memory
@@ -55,9 +55,11 @@ func TestWhatDoesNotFitIsRefusedWithTheFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	const gib = 1 << 30
+	var aside uint64
 	f := func(want string, m machine.Memory, layers int) {
 		t.Helper()
-		switch err := e.Check(m, layers); {
+		e.Aside = aside
+		switch err := e.Fit(m, layers); {
 		case err == nil && want != "", err != nil && !strings.Contains(err.Error(), want), err != nil && want == "":
 			t.Errorf("%+v, %d layers elsewhere: got %v, want %q", m, layers, err, want)
 		}
@@ -69,6 +71,17 @@ func TestWhatDoesNotFitIsRefusedWithTheFigures(t *testing.T) {
 	f("", machine.Memory{}, 0) // unknown
 	f("", machine.Memory{Total: 32 * gib, Free: 18 * gib}, 5)
 	f("", machine.Memory{Total: 32 * gib, Free: 14 * gib}, 99)
+
+	aside = 10 * gib // is left out where it makes the difference
+	f("", machine.Memory{Free: 53 * gib}, 0)
+	if e.Aside == 0 {
+		t.Error("memory aside is left out, where it fits")
+	}
+	f("", machine.Memory{Free: 51 * gib}, 0)
+	if e.Aside != 0 {
+		t.Error("memory aside is not left out, where it does not fit")
+	}
+	f("needs about 42.0 GiB", machine.Memory{Free: 41 * gib}, 0)
 }
 
 // TestDamagedModels looks at files that differ from the built-in one in a few

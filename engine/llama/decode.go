@@ -36,11 +36,16 @@ func (m *Model) compute(n int) error {
 	m.batch.NTokens = int32(n)
 	m.threads.before(m.ctx, n)
 	start := time.Now()
-	code, err := llama.Decode(m.ctx, m.batch)
-	if err == nil && code == 0 {
-		err = llama.Synchronize(m.ctx) // a GPU goes on after Decode
-		m.threads.after(n, time.Since(start))
+	if err := failure(llama.Decode(m.ctx, m.batch)); err != nil {
+		return err
 	}
+	err := llama.Synchronize(m.ctx) // a GPU goes on after Decode
+	m.threads.after(n, time.Since(start))
+	return err
+}
+
+// failure makes an error of what llama.Decode returns.
+func failure(code int32, err error) error {
 	switch {
 	case err != nil:
 		return err

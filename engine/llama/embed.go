@@ -67,7 +67,7 @@ func (m *Model) openEmbeddings(opt Options, info *gguf.Info) error {
 	if m.mem, err = llama.GetMemory(m.ctx); err != nil {
 		return err
 	}
-	m.makeBatch(m.maxBatch)
+	m.batch = makeBatch(m.maxBatch)
 	m.startThreads(opt, info)
 	return nil
 }

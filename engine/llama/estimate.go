@@ -14,6 +14,7 @@ type Estimate struct {
 	Context  int // tokens of one sequence
 	Parallel int
 	gguf.Memory
+	Aside uint64 // bytes more to read a prompt beside the answers, if there is room for that
 }
 
 // NewEstimate reads the header of opt.File. It needs no libraries. The error
@@ -24,23 +25,39 @@ func NewEstimate(opt Options) (*Estimate, error) {
 		return nil, err
 	}
 	e := &Estimate{Info: info, Context: contextSize(opt.Context, info.Context), Parallel: opt.Parallel}
-	u := gguf.Use{Context: e.Context, Parallel: opt.Parallel, Batch: min(opt.Batch, maxUbatch), Flash: opt.flash(info)}
+	u := opt.use(info)
 	if opt.embeds(info) {
 		e.Context, e.Parallel = opt.inputSize(info.Context), 1
 		batch := embedBatch(e.Context)
 		u.Context, u.Parallel, u.Batch, u.Outputs = batch, 1, batch, batch
 	}
-	u.K, _ = gguf.CacheType(opt.CacheK)
-	u.V, _ = gguf.CacheType(opt.CacheV)
 	e.Memory = info.Memory(u)
+	if opt.asides(info) {
+		m := opt.asideMemory(info)
+		e.Aside = m.Compute + 2*m.Cache // the second is on its way to the others'
+	}
 	return e, nil
 }
+
+// use returns how the model is used to continue text.
+func (o *Options) use(info *gguf.Info) gguf.Use {
+	u := gguf.Use{Context: contextSize(o.Context, info.Context), Parallel: o.Parallel, Batch: min(o.Batch, maxUbatch), Flash: o.flash(info)}
+	u.K, _ = gguf.CacheType(o.CacheK)
+	u.V, _ = gguf.CacheType(o.CacheV)
+	return u
+}
+
+// Total returns the sum.
+func (e *Estimate) Total() uint64 { return e.Memory.Total() + e.Aside }
 
 // Host returns the bytes that the machine's own memory must have when that many
 // layers, from 0 to all, are in the memory of GPUs.
 func (e *Estimate) Host(layers int) uint64 {
 	all := max(e.Info.Layers, 1)
 	here := uint64(all - min(layers, all))
+	if here == uint64(all) {
+		return e.Total()
+	}
 	return e.Process + e.Compute + (e.Weights+e.Cache)/uint64(all)*here
 }
 
@@ -64,11 +81,17 @@ func (e *Estimate) Offloaded(opt Options) int {
 	return ownMemory(gpus, layers)
 }
 
-// Check returns an error with the figures if the model does not fit into the
-// memory that is free, with that many layers elsewhere.
-func (e *Estimate) Check(m machine.Memory, layers int) error {
-	free, need := cmp.Or(m.Free, m.Total), e.Host(layers)
-	if free == 0 || need <= free {
+// Fit returns an error with the figures if the model does not fit into the
+// memory that is free, with that many layers elsewhere. It sets Aside to 0 if
+// there is no room for that alone.
+func (e *Estimate) Fit(m machine.Memory, layers int) error {
+	free := cmp.Or(m.Free, m.Total)
+	if free == 0 || e.Host(layers) <= free {
+		return nil
+	}
+	e.Aside = 0
+	need := e.Host(layers)
+	if need <= free {
 		return nil
 	}
 	return fmt.Errorf("the model does not fit: it needs about %s of memory (weights %s; %d requests of %d tokens %s; the rest %s) and %s are free. "+

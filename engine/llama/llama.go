@@ -41,6 +41,8 @@ type Options struct {
 	Embeddings bool // open the model for embeddings; one that is for nothing else is so anyway
 
 	AnySize bool // load the model even if it does not seem to fit into memory
+
+	aside bool // have a memory aside
 }
 
 // Model is a loaded model with memory for Options.Parallel sequences. Decode,
@@ -55,6 +57,7 @@ type Model struct {
 
 	gpus      []gpu // that hold layers
 	threads   threads
+	aside     *aside // nil: none
 	maxBatch  int
 	context   int
 	pooling   gguf.Pooling // of a model that is open for embeddings, else NoPooling
@@ -89,10 +92,11 @@ func Open(opt Options) (*Model, error) {
 	}
 	return place(opt, gpus, estimate, func(gpus []gpu, layers int) (*Model, error) {
 		if !opt.AnySize {
-			if err := estimate.Check(machine.Read(), ownMemory(gpus, layers)); err != nil {
+			if err := estimate.Fit(machine.Read(), ownMemory(gpus, layers)); err != nil {
 				return nil, err
 			}
 		}
+		opt.aside = layers == 0 && estimate.Aside > 0
 		return load(opt, info, gpus, layers)
 	})
 }
@@ -162,21 +166,26 @@ func (m *Model) open(opt Options, info *gguf.Info) error {
 	}
 	m.window = int(llama.ModelNSWA(m.model))
 	m.maxBatch = opt.Batch
-	m.makeBatch(opt.Batch)
+	m.batch = makeBatch(opt.Batch)
 	m.startThreads(opt, info)
+	if opt.aside {
+		m.openAside(p, opt.asideMemory(info).Cache)
+	}
 	return nil
 }
 
 // makeBatch makes room for n tokens, each of one sequence.
-func (m *Model) makeBatch(n int) {
-	m.batch = llama.BatchInit(int32(n), 0, 1)
+func makeBatch(n int) llama.Batch {
+	b := llama.BatchInit(int32(n), 0, 1)
 	for i := range n {
-		unsafe.Slice(m.batch.NSeqId, n)[i] = 1
+		unsafe.Slice(b.NSeqId, n)[i] = 1
 	}
+	return b
 }
 
 func (m *Model) startThreads(opt Options, info *gguf.Info) {
 	if opt.Threads > 0 {
+		m.threads.most = opt.Threads
 		m.threads.set(m.ctx, opt.Threads)
 	} else {
 		m.threads.choose(m.ctx, info.Size)
@@ -185,6 +194,7 @@ func (m *Model) startThreads(opt Options, info *gguf.Info) {
 
 // Close frees the model. No other method may be running or called afterwards.
 func (m *Model) Close() {
+	m.aside.close()
 	if m.batch.Token != nil {
 		llama.BatchFree(m.batch)
 	}

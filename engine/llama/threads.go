@@ -26,6 +26,8 @@ type threads struct {
 	// One for steps that mostly answer and one for those that read: the larger
 	// the batch the more there is to share. Both are nil if the number is fixed.
 	answer, read *crew.Crew
+	most         int // threads, if none are lent
+	lent         int // that compute something else, see aside
 	crowd        crowd
 	now          int // threads of the latest step
 	pools        map[int]uintptr
@@ -42,6 +44,7 @@ func (t *threads) choose(ctx llama.Context, size int64) {
 	if t.crowd.full() {
 		start = 1
 	}
+	t.most = cores()
 	t.read = crew.New(start, cores(), t.crowd.full)
 	if size <= tinyModel {
 		start = 1
@@ -59,18 +62,21 @@ func (t *threads) crew(tokens int) *crew.Crew {
 
 // before sets the number for a step of so many tokens.
 func (t *threads) before(ctx llama.Context, tokens int) {
-	c := t.crew(tokens)
-	if c == nil {
-		return
+	n := t.most
+	if c := t.crew(tokens); c != nil {
+		n = c.Threads()
 	}
-	if n := c.Threads(); n != t.now {
+	if t.lent > 0 {
+		n = min(n, max(1, t.most-t.lent))
+	}
+	if n != t.now {
 		t.set(ctx, n)
 	}
 }
 
 // after tells how long the step took.
 func (t *threads) after(tokens int, took time.Duration) {
-	if c := t.crew(tokens); c != nil {
+	if c := t.crew(tokens); c != nil && t.lent == 0 { // fewer are nobody's choice
 		c.Took(tokens, took)
 	}
 }

@@ -29,22 +29,9 @@ func newMachine(answer int, cost func(running, read int) time.Duration) (*machin
 }
 
 func newMachineOf(parallel, answer int, cost func(running, read int) time.Duration) (*machine, *sched.Scheduler) {
-	m := &machine{cost: cost, now: time.Unix(0, 0)}
+	m := &machine{cost: cost}
+	m.measure()
 	m.Reply = func(string) string { return strings.Repeat(".", answer) }
-	m.OnDecode = func(batch []sched.Item) error {
-		var st step
-		for _, it := range batch {
-			if it.Token == '.' {
-				st.running++
-			} else {
-				st.read++
-			}
-		}
-		st.took, st.plain = cost(st.running, st.read), cost(st.running, 0)
-		m.now = m.now.Add(st.took)
-		m.steps = append(m.steps, st)
-		return nil
-	}
 	s := sched.New(m, sched.Options{Context: 10000, Parallel: parallel, Batch: 512, Queue: 200, Now: func() time.Time { return m.now }})
 	return m, s
 }
@@ -71,6 +58,25 @@ func (m *machine) run(t *testing.T, s *sched.Scheduler, first, second []string) 
 		if _, r := read(streams[i]); r.Err != nil {
 			t.Errorf("request %d: %+v", i, *r)
 		}
+	}
+}
+
+// measure makes each step take its time.
+func (m *machine) measure() {
+	m.now = time.Unix(0, 0)
+	m.OnDecode = func(batch []sched.Item) error {
+		var st step
+		for _, it := range batch {
+			if it.Token == '.' {
+				st.running++
+			} else {
+				st.read++
+			}
+		}
+		st.took, st.plain = m.cost(st.running, st.read), m.cost(st.running, 0)
+		m.now = m.now.Add(st.took)
+		m.steps = append(m.steps, st)
+		return nil
 	}
 }
 

@@ -52,7 +52,8 @@ type Options struct {
 	Batch    int // tokens in one batch; at least Parallel
 	Queue    int // requests that may wait
 
-	Now func() time.Time // the clock by which steps are measured; nil: time.Now
+	Aside Aside            // nil: all prompts are read in steps
+	Now   func() time.Time // the clock by which steps are measured; nil: time.Now
 }
 
 // ErrQueueFull is returned when as many requests wait as may.
@@ -78,6 +79,7 @@ type Scheduler struct {
 	opt   Options
 	ends  map[int32]bool // the model's end tokens
 	wake  chan struct{}  // capacity 1: there may be something to do
+	jobs  chan *reading  // capacity 1: a prompt to be read aside
 
 	mu      sync.Mutex
 	queue   []*Stream
@@ -90,6 +92,7 @@ type Scheduler struct {
 	copied  int       // sequences that the model copied in this step
 	readers []*Stream // whose prompts are being read
 	batch   []Item
+	aside   *reading // the prompt that is read aside; nil: none
 	share   share
 	at      []*Stream // whose logits batch[i] gives; nil for the others
 
@@ -101,7 +104,7 @@ type Scheduler struct {
 // New returns a scheduler, which does nothing until Run is called.
 func New(m Model, opt Options) *Scheduler {
 	s := &Scheduler{
-		model: m, opt: opt, wake: make(chan struct{}, 1),
+		model: m, opt: opt, wake: make(chan struct{}, 1), jobs: make(chan *reading, 1),
 		ends:  make(map[int32]bool),
 		slots: make([]*slot, opt.Parallel),
 	}
@@ -172,6 +175,12 @@ func (s *Scheduler) Run(ctx context.Context) {
 	// On another thread, and so often on another processor, the caches are cold.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	var beside sync.WaitGroup
+	if s.opt.Aside != nil {
+		beside.Go(func() { s.readAside(ctx) })
+	}
+	defer beside.Wait()
+	defer close(s.jobs)
 	for ctx.Err() == nil {
 		s.admit()
 		if s.step() {

@@ -69,11 +69,28 @@ func (s *share) budget(running, room int) int {
 	case s.pass.cost(1) == 0:
 		return min(room, blind)
 	}
+	return s.within(limit, running, room)
+}
+
+// within returns how many prompt tokens a step reads that may take so long.
+func (s *share) within(limit float64, running, room int) int {
 	n := max(1, sort.Search(room, func(n int) bool { return s.step(running, 1, n+1) > limit }))
 	if most := s.pass.fit(little * s.pass.cost(1)); running > 0 && most >= many {
 		n = max(n, most)
 	}
 	return min(room, n)
+}
+
+// asidePays reports whether a prompt of so many tokens, too long to be read at
+// once, is sooner read by that part of the processors than in steps.
+func (s *share) asidePays(running, tokens, room int, part float64) bool {
+	plain := s.step(running, 0, 0)
+	if plain == 0 || s.fits(running, 1, tokens, true) {
+		return false
+	}
+	n := s.within(plain*(1+beside*s.weight(running)), running, room)
+	inSteps := (s.step(running, 1, n) + plain/fresh) / float64(n)
+	return s.pass.cost(AsideTokens)/AsideTokens/part < inSteps
 }
 
 // split takes in how long a step took that continued answers in several passes.

@@ -40,18 +40,22 @@ func (s *Scheduler) step() bool {
 // many tokens of prompts it has. Tokens that close gaps count as answers.
 func (s *Scheduler) fill() (running, prompts, read int) {
 	s.batch, s.at, s.readers = s.batch[:0], s.at[:0], s.readers[:0]
+	s.endAside()
 	for _, sl := range s.slots {
 		switch st := sl.st; {
 		case st == nil:
 		case !st.reading():
 			running++
-		case !s.waits(st):
+		default:
 			st.reads = 0
-			s.readers = append(s.readers, st)
+			if !s.isAside(st) && !s.waits(st) {
+				s.readers = append(s.readers, st)
+			}
 		}
 	}
 	s.steps++
 	s.share.waiting = len(s.readers)
+	s.startAside(running)
 	room := s.opt.Batch - running
 	if prompts = s.readShort(running, room); prompts == 0 {
 		prompts = s.readOn(s.share.budget(running, room))

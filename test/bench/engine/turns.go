@@ -67,16 +67,17 @@ func (t *table) gap(ctx context.Context, servers [2]*server) error {
 		return nil
 	}
 	rows := []row{
-		{name: "gap between a stream's tokens, alone, median", unit: "ms", less: true},
+		{name: "gap between a stream's tokens, median", unit: "ms", less: true},
+		{name: "the same, p99", unit: "ms", less: true},
 		{name: "the same, while 4,000 tokens are read, median", unit: "ms", less: true},
 		{name: "the same, p99", unit: "ms", less: true},
 		{name: "the same, longest", unit: "ms", less: true},
 		{name: "reading the 4,000 tokens meanwhile", unit: "ms", less: true},
 	}
 	return t.compare(ctx, servers, rows, func(ctx context.Context, s *server, round int) ([]float64, error) {
-		ctx, cancel := context.WithCancel(ctx)
+		stream, cancel := context.WithCancel(ctx)
 		defer cancel()
-		const alone = 48 // tokens of the stream before the prompt comes
+		const before = 48 // tokens of the stream until the prompt comes
 		type outcome struct {
 			a   *answer
 			err error
@@ -86,7 +87,7 @@ func (t *table) gap(ctx context.Context, servers [2]*server) error {
 		var reader outcome
 		count := func() {
 			at = append(at, time.Now())
-			if len(at) == alone {
+			if len(at) == before {
 				go func() {
 					a, err := s.ask(ctx, request{chat(fmt.Sprint(round, " ", s.name, long(reading, uint64(100+round)))), 1, 1}, nil)
 					read <- outcome{a, err}
@@ -98,18 +99,24 @@ func (t *table) gap(ctx context.Context, servers [2]*server) error {
 			default:
 			}
 		}
-		_, err := s.ask(ctx, request{endless, room - reading, greedy}, count)
+		_, err := s.ask(stream, request{endless, room - reading, greedy}, count)
 		if reader.a == nil || reader.err != nil {
 			return nil, fmt.Errorf("the stream ended after %d tokens, before the prompt was read: %v, %v", len(at), err, reader.err)
 		}
 		first := reader.a.at[0]
-		before := gaps(at[8:alone])
-		during := gaps(slices.DeleteFunc(at[alone-1:], func(t time.Time) bool { return t.After(first.Add(time.Millisecond)) }))
+		during := gaps(slices.DeleteFunc(at[before-1:], func(t time.Time) bool { return t.After(first.Add(time.Millisecond)) }))
 		if len(during) == 0 { // not one token came meanwhile
 			during = []float64{reader.a.first().Seconds() * 1e3}
 		}
+		// A stream slows down as it grows: the same tokens once more, alone.
+		again, err := s.ask(ctx, request{endless, before + len(during), greedy}, nil)
+		if err != nil {
+			return nil, err
+		}
+		alone := gaps(again.at[before-1:])
 		return []float64{
-			median(before), median(during), during[len(during)*99/100], slices.Max(during), reader.a.first().Seconds() * 1e3,
+			median(alone), alone[len(alone)*99/100],
+			median(during), during[len(during)*99/100], slices.Max(during), reader.a.first().Seconds() * 1e3,
 		}, nil
 	})
 }
