@@ -76,7 +76,7 @@ func newBeside(t *testing.T) *beside {
 func (b *beside) start() {
 	b.Helper()
 	b.s = sched.New(&b.m.Model, sched.Options{
-		Context: 1 << 17, Parallel: 4, Batch: 512, Queue: 9, Aside: &b.aside, Now: func() time.Time { return b.m.now },
+		Context: 1 << 17, Parallel: 4, Batch: 512, Queue: 9, Aside: &b.aside, Now: b.m.clock,
 	})
 	b.Cleanup(run(b.s))
 	b.Cleanup(b.atOnce)
@@ -214,7 +214,7 @@ func TestReadingAsideFails(t *testing.T) {
 func TestTheEndOfASchedulerThatReadsAside(t *testing.T) {
 	b := newBeside(t)
 	b.s = sched.New(&b.m.Model, sched.Options{
-		Context: 1 << 17, Parallel: 4, Batch: 512, Queue: 9, Aside: &b.aside, Now: func() time.Time { return b.m.now },
+		Context: 1 << 17, Parallel: 4, Batch: 512, Queue: 9, Aside: &b.aside, Now: b.m.clock,
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})

@@ -50,7 +50,10 @@ func gaps(t *testing.T, m *fakellama.Model) (s *sched.Scheduler, one, two *int) 
 		}
 		return nil
 	}
-	s = sched.New(m, sched.Options{Context: 400, Parallel: 4, Batch: 64, Queue: 10, Now: func() time.Time { return now }})
+	s = sched.New(m, sched.Options{Context: 400, Parallel: 4, Batch: 64, Queue: 10, Now: func() time.Time {
+		now = now.Add(time.Microsecond)
+		return now
+	}})
 	var streams []*sched.Stream
 	for _, p := range []string{"a prompt", "b prompt", "c prompt", "d prompt"} {
 		streams = append(streams, submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, p)}))

@@ -32,7 +32,7 @@ func newMachineOf(parallel, answer int, cost func(running, read int) time.Durati
 	m := &machine{cost: cost}
 	m.measure()
 	m.Reply = func(string) string { return strings.Repeat(".", answer) }
-	s := sched.New(m, sched.Options{Context: 10000, Parallel: parallel, Batch: 512, Queue: 200, Now: func() time.Time { return m.now }})
+	s := sched.New(m, sched.Options{Context: 10000, Parallel: parallel, Batch: 512, Queue: 200, Now: m.clock})
 	return m, s
 }
 
@@ -59,6 +59,12 @@ func (m *machine) run(t *testing.T, s *sched.Scheduler, first, second []string) 
 			t.Errorf("request %d: %+v", i, *r)
 		}
 	}
+}
+
+// clock tells the time, and that a moment has gone by.
+func (m *machine) clock() time.Time {
+	m.now = m.now.Add(time.Microsecond)
+	return m.now
 }
 
 // measure makes each step take its time.

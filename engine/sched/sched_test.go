@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"dragoman/engine/fakellama"
 	"dragoman/engine/prompt"
@@ -196,5 +197,34 @@ func TestStopping(t *testing.T) {
 	}
 	if _, err := s.Submit(t.Context(), sched.Request{Prompt: tokens(t, "c")}); !errors.Is(err, sched.ErrStopped) {
 		t.Errorf("Submit afterwards: got %v", err)
+	}
+}
+
+// Requests that come right after each other begin in one step, also where
+// nothing was going on before.
+func TestRequestsThatComeTogetherBeginTogether(t *testing.T) {
+	var s *sched.Scheduler
+	var batches [][]sched.Item
+	m := &fakellama.Model{Reply: echo, OnDecode: func(batch []sched.Item) error {
+		batches = append(batches, slices.Clone(batch))
+		return nil
+	}}
+	now, looks := time.Unix(0, 0), 0
+	streams := make(chan *sched.Stream, 3)
+	s = sched.New(m, sched.Options{Context: 100, Parallel: 4, Batch: 32, Queue: 100, Now: func() time.Time {
+		now = now.Add(40 * time.Microsecond)
+		switch looks++; looks {
+		case 1, 3, 6: // there is nothing to do; soon after that; soon after that
+			streams <- submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, fmt.Sprint(looks)), MaxTokens: 1})
+		}
+		return now
+	}})
+	stop := run(s)
+	for range 3 {
+		read(<-streams)
+	}
+	stop()
+	if len(batches[0]) != 3 {
+		t.Errorf("the first step reads %v, want all three requests", batches[0])
 	}
 }
