@@ -182,13 +182,13 @@ func TestACancelledPromptAside(t *testing.T) {
 	if _, r := read(st); !errors.Is(r.Err, context.Canceled) {
 		t.Errorf("got %+v", *r)
 	}
-	for range 3 { // every place is free although that part is still being read
-		b.wants(b.submit(t.Context(), "new"), "re: new", 0)
+	for _, p := range []string{"abc", "def", "ghi"} { // every place is free although that part is still being read
+		b.wants(b.submit(t.Context(), p), "re: "+p, 0)
 	}
-	next := b.submit(t.Context(), "2"+long+"def")
+	next := b.submit(t.Context(), "2"+long+"jkl")
 	b.read <- nil
 	b.atOnce()
-	b.wants(next, "re: def", 0)
+	b.wants(next, "re: jkl", 0)
 }
 
 func TestReadingAsideFails(t *testing.T) {

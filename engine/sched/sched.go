@@ -90,6 +90,7 @@ type Scheduler struct {
 	ended   uint64    // requests that had a slot and ended
 	steps   uint64    // made
 	copied  int       // sequences that the model copied in this step
+	free    []*slot   // scratch of spare
 	readers []*Stream // whose prompts are being read
 	batch   []Item
 	aside   *reading // the prompt that is read aside; nil: none

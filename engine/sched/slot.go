@@ -1,5 +1,10 @@
 package sched
 
+import (
+	"cmp"
+	"slices"
+)
+
 // slot is one sequence of the model's memory. What the model has read stays
 // there when a request ends, for the next one that begins in the same way.
 type slot struct {
@@ -40,24 +45,21 @@ func (s *Scheduler) worthCopying() int { return max(8, s.opt.Context/256) }
 func (s *Scheduler) mayCopy() bool { return s.copied == 0 || s.copied*s.opt.Context < 8192 }
 
 // place gives st a free slot; there must be one. It is the one that holds most
-// of the prompt, unless more would be lost there than won: then the one that
-// nobody used for longest, to which the common part is copied.
+// of the prompt, unless more would be lost there than won: then a spare one, to
+// which the common part is copied.
 func (s *Scheduler) place(st *Stream) {
 	prompt := st.known()
-	var best, oldest *slot
+	var best *slot
 	shared := -1
 	for _, sl := range s.slots {
 		n := common(prompt, sl.promises())
 		if n > shared || n == shared && sl.st == nil && best.st != nil {
 			best, shared = sl, n
 		}
-		if sl.st == nil && (oldest == nil || sl.used < oldest.used) {
-			oldest = sl
-		}
 	}
 	to := best
 	if best.st != nil || 2*shared < len(best.held) {
-		to = oldest
+		to = s.spare()
 	}
 	st.slot, to.st = to, st
 	s.trim(to, common(prompt, to.held))
@@ -70,6 +72,35 @@ func (s *Scheduler) place(st *Stream) {
 		return
 	}
 	s.copy(st, best)
+}
+
+// spare returns a free slot whose memory is not worth much: of the half that
+// nobody has used for longest the one with most neighbours, or else the nearest,
+// among those in use. llama.cpp computes neighbours in one pass.
+func (s *Scheduler) spare() *slot {
+	s.free = s.free[:0]
+	for _, sl := range s.slots {
+		if sl.st == nil {
+			s.free = append(s.free, sl)
+		}
+	}
+	slices.SortStableFunc(s.free, func(a, b *slot) int { return cmp.Compare(a.used, b.used) })
+	old := s.free[:(len(s.free)+1)/2]
+	return slices.MinFunc(old, func(a, b *slot) int { return cmp.Compare(s.apart(a.seq), s.apart(b.seq)) })
+}
+
+// apart tells how far a free slot is from those in use: 0 between two, 1 beside one.
+func (s *Scheduler) apart(seq int) int {
+	for d := 1; d < len(s.slots); d++ {
+		before, after := seq-d >= 0 && s.slots[seq-d].st != nil, seq+d < len(s.slots) && s.slots[seq+d].st != nil
+		switch {
+		case d == 1 && before && after:
+			return 0
+		case before || after:
+			return d
+		}
+	}
+	return len(s.slots)
 }
 
 // trim makes the model forget all but the first n tokens of a slot, or all if

@@ -172,3 +172,48 @@ func TestSharingNeverMixesAnswers(t *testing.T) {
 		wg.Wait()
 	}
 }
+
+// Of the slots unused for longest a new request takes one beside others: llama.cpp
+// computes those in one pass.
+func TestANewRequestIsPlacedBesideOthers(t *testing.T) {
+	const slots = 8
+	length := []int{2000, 20, 30, 10, 40, 2000, 50, 60} // of the answers, by slot
+	few, placed := make(chan struct{}), make(chan int, slots)
+	two := false
+	m := &fakellama.Model{
+		Reply: func(prompt string) string {
+			if i := int(prompt[0] - 'a'); i < slots {
+				return strings.Repeat("x", length[i])
+			}
+			return strings.Repeat("x", 2000)
+		},
+		OnDecode: func(batch []sched.Item) error {
+			for _, it := range batch {
+				if two && it.Pos == 0 {
+					placed <- it.Seq
+				}
+			}
+			if !two && len(batch) == 2 {
+				two = true
+				few <- struct{}{} // and waits until
+				<-few
+			}
+			return nil
+		},
+	}
+	s := sched.New(m, sched.Options{Context: 2100, Parallel: slots, Batch: 64, Queue: 100})
+	for i := range slots {
+		submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, string(rune('a'+i)))})
+	}
+	t.Cleanup(run(s))
+	<-few // 3, 1, 2, 4, 6 and 7 are free, in this order since when
+	for i := range 2 {
+		submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, string(rune('p'+i)))})
+	}
+	close(few)
+	for _, want := range []int{1, 2} {
+		if got := <-placed; got != want {
+			t.Errorf("placed in %d, want %d", got, want)
+		}
+	}
+}
