@@ -40,22 +40,23 @@ func newMachineOf(parallel, answer int, cost func(running, read int) time.Durati
 // A second round of prompts comes when the first ones are being answered.
 func (m *machine) run(t *testing.T, s *sched.Scheduler, first, second []string) {
 	t.Helper()
-	var streams []*sched.Stream
-	for _, p := range first {
-		streams = append(streams, submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, p)}))
+	streams := make(chan *sched.Stream, len(first)+len(second))
+	ask := func(prompts []string) {
+		for _, p := range prompts {
+			streams <- submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, p)})
+		}
 	}
+	ask(first)
 	inner, n := m.OnDecode, 0
 	m.OnDecode = func(batch []sched.Item) error {
 		if n++; n == 100 {
-			for _, p := range second {
-				streams = append(streams, submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, p)}))
-			}
+			ask(second)
 		}
 		return inner(batch)
 	}
 	defer run(s)()
-	for i := 0; i < len(first)+len(second); i++ {
-		if _, r := read(streams[i]); r.Err != nil {
+	for i := range cap(streams) {
+		if _, r := read(<-streams); r.Err != nil {
 			t.Errorf("request %d: %+v", i, *r)
 		}
 	}
