@@ -52,6 +52,9 @@ func estimate(o options, out io.Writer) error {
 		_, _ = llama.Load(o.lib) // whose failure is for the start to tell
 		layers = e.Offloaded(o.llama)
 	}
+	if layers > 0 {
+		e.Aside = 0
+	}
 	fits := e.Fit(here, layers) == nil
 	p := estimated{
 		Model: name, File: e.Info.Files[0], Architecture: e.Info.Architecture, Quantization: e.Info.Quantization,

@@ -32,7 +32,7 @@ func (a *Aside) Start(seq int) bool {
 	if a.Refuses {
 		return false
 	}
-	a.Model.mu.Lock()
+	a.lock()
 	defer a.Model.mu.Unlock()
 	a.started, a.held, a.packed = true, nil, nil
 	if s := a.Model.seqs[seq]; s != nil {
@@ -63,7 +63,7 @@ func (a *Aside) Pack() error {
 
 // Finish implements sched.Aside.
 func (a *Aside) Finish(seq int) bool {
-	a.Model.mu.Lock()
+	a.lock()
 	defer a.Model.mu.Unlock()
 	a.started = false
 	delete(a.Model.seqs, seq)
@@ -72,6 +72,14 @@ func (a *Aside) Finish(seq int) bool {
 	}
 	a.Model.seqs[seq] = &sequence{tokens: a.packed}
 	return true
+}
+
+// lock locks the model, whose copies must have been made.
+func (a *Aside) lock() {
+	a.Model.mu.Lock()
+	if a.Model.copied {
+		panic("between a Copy and the next Decode")
+	}
 }
 
 // Drop implements sched.Aside.

@@ -42,6 +42,7 @@ type Model struct {
 	mu     sync.Mutex
 	seqs   map[int]*sequence
 	logits [][]float32 // of the last batch, by item
+	copied bool        // a copy waits for the next Decode
 }
 
 // sequence is what the model remembers of one.
@@ -60,6 +61,7 @@ func (m *Model) Decode(batch []sched.Item) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.copied = false
 	m.logits = make([][]float32, len(batch))
 	for i, it := range batch {
 		if m.seqs[it.Seq] == nil {
@@ -145,6 +147,7 @@ func (m *Model) Copy(from, to int) bool {
 		panic(fmt.Sprintf("sequence %d cannot be copied to %d", from, to))
 	}
 	m.seqs[to] = &sequence{tokens: slices.Clone(m.seqs[from].tokens)}
+	m.copied = true
 	return true
 }
 

@@ -71,6 +71,17 @@ func (i *Info) isRecurrent(n int) bool {
 	return !i.layers[n].attention || every > 1 && uint64(n+1)%every != 0
 }
 
+// KeepsAll reports whether every layer keeps keys and values of all tokens: there
+// are no windows and no states.
+func (i *Info) KeepsAll() bool {
+	for n := range i.Layers {
+		if i.isRecurrent(n) {
+			return false
+		}
+	}
+	return i.number("attention.sliding_window") == 0
+}
+
 // remembers reports whether layer n keeps keys and values of its own.
 func (i *Info) remembers(n int) bool {
 	own := uint64(i.Layers)

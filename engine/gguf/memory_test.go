@@ -79,6 +79,18 @@ func TestCacheOfOtherArchitectures(t *testing.T) {
 }
 
 // A file may claim anything.
+func TestKeepsAll(t *testing.T) {
+	f := func(want bool, i *Info) {
+		t.Helper()
+		if got := i.KeepsAll(); got != want {
+			t.Errorf("%s: got %v", i.Architecture, got)
+		}
+	}
+	f(true, model("llama", alike(2, layer{attention: true})))
+	f(false, model("gemma3", alike(2, layer{attention: true}), "attention.sliding_window", 512))
+	f(false, model("mamba", alike(2, layer{recurrent: true})))
+}
+
 func TestMemoryOfNonsense(t *testing.T) {
 	big := 1 << 62
 	model("x", nil).Memory(Use{})

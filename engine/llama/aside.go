@@ -40,7 +40,7 @@ func (m *Model) Aside() sched.Aside {
 // asides reports whether the model is to have such a memory if its layers are not
 // on GPUs and there is room.
 func (o *Options) asides(info *gguf.Info) bool {
-	return o.Parallel > 1 && !o.embeds(info) && cmp.Or(o.Threads, cores()) > 1
+	return o.Parallel > 1 && !o.embeds(info) && info.KeepsAll() && cmp.Or(o.Threads, cores()) > 1
 }
 
 // asideMemory estimates what it takes: its weights are the model's own.
@@ -110,8 +110,7 @@ func (a *aside) close() {
 	a.threads.close()
 }
 
-// part is how many threads read beside a step: few enough that a step, which
-// has the rest, takes less than twice as long.
+// part is how many threads read beside a step, which has the rest.
 func (a *aside) part() int { return max(1, a.threads.most/3) }
 
 // Part implements sched.Aside.

@@ -13,7 +13,8 @@ import (
 // would otherwise hold up every answer, or take for ever.
 type Aside interface {
 	// Start makes it hold what a sequence of the model holds. It reports false if
-	// that is not possible now. Run calls it, Finish and Drop between Decodes.
+	// that is not possible now. Run calls it, Finish and Drop between Decodes, and
+	// never between a Model.Copy and the next Decode.
 	Start(seq int) bool
 	// Read extends what is held by tokens, AsideTokens at most, the first at place
 	// pos. It may run beside all methods of Model; alone says that there are no
@@ -42,6 +43,7 @@ type reading struct {
 	st    *Stream
 	sl    *slot
 	from  int         // tokens that were there before
+	part  int         // tokens to begin with
 	alone atomic.Bool // there are no steps
 	done  chan error  // capacity 1: how it ended
 }
@@ -58,7 +60,7 @@ func (s *Scheduler) readAside(ctx context.Context) {
 
 // readOne reads a prompt but for its last token.
 func (s *Scheduler) readOne(ctx context.Context, r *reading) error {
-	prompt, n := r.st.known(), AsideTokens/2
+	prompt, n := r.st.known(), r.part
 	for pos := r.from; pos < len(prompt); {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -91,7 +93,8 @@ func (s *Scheduler) startAside(running int) {
 	if s.aside != nil {
 		s.aside.alone.Store(running+len(s.readers) == 0)
 	}
-	if s.opt.Aside == nil || s.aside != nil || running == 0 || len(s.readers) == 0 {
+	// What was copied in this step is there only after it.
+	if s.opt.Aside == nil || s.aside != nil || s.copied > 0 || running == 0 || len(s.readers) == 0 {
 		return
 	}
 	st := slices.MaxFunc(s.readers, shortest)
@@ -100,7 +103,10 @@ func (s *Scheduler) startAside(running int) {
 	}
 	s.readers = slices.DeleteFunc(s.readers, func(other *Stream) bool { return other == st })
 	s.share.waiting--
-	s.aside = &reading{st: st, sl: st.slot, from: len(st.slot.held), done: make(chan error, 1)}
+	s.aside = &reading{
+		st: st, sl: st.slot, from: len(st.slot.held), done: make(chan error, 1),
+		part: min(AsideTokens, s.share.pass.fit(patience*s.opt.Aside.Part())),
+	}
 	s.copied++
 	s.jobs <- s.aside
 }
@@ -109,7 +115,7 @@ func (s *Scheduler) startAside(running int) {
 // prompt is read in steps, and so are all that come later.
 func (s *Scheduler) endAside() {
 	r := s.aside
-	if r == nil {
+	if r == nil || s.copied > 0 {
 		return
 	}
 	var err error

@@ -44,7 +44,7 @@ func newBeside(t *testing.T) *beside {
 		return inner(batch)
 	}
 	b.m.Reply = func(prompt string) string {
-		if prompt == "hi" {
+		if prompt == "hi" || prompt == known {
 			return strings.Repeat(".", 1<<17)
 		}
 		return "re: " + prompt[len(prompt)-3:]
@@ -116,7 +116,7 @@ func (b *beside) inSteps() (n int) {
 	return n - len("hi") - len("end")
 }
 
-var long = strings.Repeat("x", 3000)
+var long, known = strings.Repeat("x", 3000), strings.Repeat("k", 600)
 
 func TestALongPromptIsReadBesideAnAnswer(t *testing.T) {
 	b := newBeside(t)
@@ -162,9 +162,9 @@ func TestWhatIsKnownIsNotReadAside(t *testing.T) {
 	b := newBeside(t)
 	b.start()
 	b.atOnce()
-	known := strings.Repeat("k", 200) + "abc"
-	b.wants(b.submit(t.Context(), known), "re: abc", 0)
-	b.wants(b.submit(t.Context(), known+"re: abc"+long+"def"), "re: def", 210)
+	turn := strings.Repeat("t", 200) + "abc"
+	b.wants(b.submit(t.Context(), turn), "re: abc", 0)
+	b.wants(b.submit(t.Context(), turn+"re: abc"+long+"def"), "re: def", 210)
 	// One waits for the other, and copies.
 	one, two := b.submit(t.Context(), "1"+long+"ghi"), b.submit(t.Context(), "1"+long+"jkl")
 	b.wants(one, "re: ghi", 0)
@@ -172,6 +172,31 @@ func TestWhatIsKnownIsNotReadAside(t *testing.T) {
 	if n := b.inSteps(); n > 500 {
 		t.Errorf("%d tokens were read in steps", n)
 	}
+}
+
+// What another sequence holds is copied before the rest is read aside.
+func TestACopyIsMadeBeforeReadingAside(t *testing.T) {
+	b := newBeside(t)
+	b.start()
+	b.atOnce()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if got, r := b.submit(ctx, known).Next(nil); len(got) == 0 {
+		t.Fatalf("no answer: %+v", r)
+	}
+	b.wants(b.submit(t.Context(), known+long+"abc"), "re: abc", len(known))
+}
+
+// A short prompt does not wait for the long one that begins like it.
+func TestAShortPromptDoesNotWaitForOneThatIsReadAside(t *testing.T) {
+	b := newBeside(t)
+	b.start()
+	one := b.submit(t.Context(), known+long+"abc")
+	<-b.asked
+	b.wants(b.submit(t.Context(), known+"def"), "re: def", 0)
+	b.read <- nil
+	b.atOnce()
+	b.wants(one, "re: abc", 0)
 }
 
 func TestACancelledPromptAside(t *testing.T) {

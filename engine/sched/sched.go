@@ -29,8 +29,9 @@ type Model interface {
 	// if the model cannot forget a part; then the sequence is to be trimmed to 0,
 	// which always succeeds.
 	Trim(seq, n int) bool
-	// Copy makes one sequence hold what another holds, and nothing else. It
-	// reports false, and has changed nothing, if the model cannot do that.
+	// Copy makes one sequence hold what another holds, and nothing else, from the
+	// next Decode on. It reports false, and has changed nothing, if the model cannot
+	// do that.
 	Copy(from, to int) bool
 	// Ends returns the tokens by which the model says that it is done, always the
 	// same ones, in a slice of the caller's.

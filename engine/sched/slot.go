@@ -16,14 +16,6 @@ type slot struct {
 	bridged bool // free, and yet in the batch: see bridge
 }
 
-// promises returns what the slot holds, or will once a prompt has been read.
-func (sl *slot) promises() []int32 {
-	if sl.st != nil && sl.st.reading() {
-		return sl.st.req.Prompt
-	}
-	return sl.held
-}
-
 // common counts the tokens by which a and b begin alike.
 func common(a, b []int32) int {
 	n := min(len(a), len(b))
@@ -44,6 +36,21 @@ func (s *Scheduler) worthCopying() int { return max(8, s.opt.Context/256) }
 // waits for it.
 func (s *Scheduler) mayCopy() bool { return s.copied == 0 || s.copied*s.opt.Context < 8192 }
 
+// promised counts the tokens of a prompt that a slot holds, or will once the prompt
+// there has been read. One that is read aside comes all at once: it is worth waiting
+// for only if most of it is wanted.
+func (s *Scheduler) promised(sl *slot, prompt []int32) int {
+	there := common(prompt, sl.held)
+	if sl.st == nil || !sl.st.reading() {
+		return there
+	}
+	n := common(prompt, sl.st.req.Prompt)
+	if s.isAside(sl.st) && 2*(n-there) < sl.st.left() {
+		return there
+	}
+	return n
+}
+
 // place gives st a free slot; there must be one. It is the one that holds most
 // of the prompt, unless more would be lost there than won: then a spare one, to
 // which the common part is copied.
@@ -52,7 +59,7 @@ func (s *Scheduler) place(st *Stream) {
 	var best *slot
 	shared := -1
 	for _, sl := range s.slots {
-		n := common(prompt, sl.promises())
+		n := s.promised(sl, prompt)
 		if n > shared || n == shared && sl.st == nil && best.st != nil {
 			best, shared = sl, n
 		}
@@ -136,7 +143,7 @@ func (s *Scheduler) waits(st *Stream) bool {
 	}
 	there := common(st.known(), st.lead.held)
 	switch {
-	case there < common(st.known(), st.lead.promises()) && st.lead.st == st.leader:
+	case there < s.promised(st.lead, st.known()) && st.lead.st == st.leader:
 		return true
 	case there-st.cached < s.worthCopying(): // the other one was cancelled early
 	case !s.mayCopy():

@@ -20,6 +20,7 @@ type Estimate struct {
 	Memory       struct {
 		Total uint64 `json:"total"` // bytes that it will take
 		Host  uint64 `json:"host"`  // of these, what is not on a GPU
+		Aside uint64 `json:"aside"` // of these, what it can do without
 	} `json:"memory"`
 	Free    uint64 `json:"free"`    // bytes of the machine's memory; 0 is unknown
 	Machine uint64 `json:"machine"` // bytes that it has; 0 is unknown

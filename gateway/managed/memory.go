@@ -90,7 +90,7 @@ func (m *Memory) take(h *holder, e *Estimate, wait time.Duration, stop <-chan st
 	defer m.mu.Unlock()
 	limit := m.bound(e)
 	h.bytes = e.Memory.Host
-	if h.insists {
+	if h.insists || h.bytes <= limit+e.Memory.Aside {
 		h.bytes = min(h.bytes, limit)
 	}
 	if h.bytes > limit {

@@ -71,6 +71,21 @@ func TestLeastRecentlyUsedGoesFirst(t *testing.T) {
 	})
 }
 
+// What an engine can do without is no reason to refuse it.
+func TestMemoryThatCanBeDoneWithout(t *testing.T) {
+	f := func(host, aside uint64, ok bool) {
+		t.Helper()
+		m, e := NewMemory(10), needs(host)
+		e.Memory.Aside = aside
+		if err := m.take(newTenant(m).holder, e, 0, nil); (err == nil) != ok || m.used > 10 {
+			t.Errorf("%d bytes, %d of them aside: got %v, and %d are used", host, aside, err, m.used)
+		}
+	}
+	f(10, 3, true)
+	f(12, 3, true)
+	f(12, 1, false)
+}
+
 // Idle engines are not stopped for one that will not fit even so.
 func TestNobodyGoesInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
