@@ -78,7 +78,6 @@ func TestCacheOfOtherArchitectures(t *testing.T) {
 	f("heads by layer", model("x", []layer{{attention: true}, {}}, "attention.head_count", 8, "attention.head_count_kv", []uint64{2, 0}, "embedding_length", 512), 2*2*128*2*4096)
 }
 
-// A file may claim anything.
 func TestKeepsAll(t *testing.T) {
 	f := func(want bool, i *Info) {
 		t.Helper()
@@ -91,6 +90,7 @@ func TestKeepsAll(t *testing.T) {
 	f(false, model("mamba", alike(2, layer{recurrent: true})))
 }
 
+// A file may claim anything.
 func TestMemoryOfNonsense(t *testing.T) {
 	big := 1 << 62
 	model("x", nil).Memory(Use{})

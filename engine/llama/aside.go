@@ -28,8 +28,8 @@ type aside struct {
 }
 
 // Aside returns the memory in which a prompt can be read while Decode goes on, or
-// nil: there is none on a GPU, on one thread, for one sequence, or where memory
-// is short.
+// nil: there is none on a GPU, on one thread, for one sequence, for models with
+// windows or states, or where memory is short.
 func (m *Model) Aside() sched.Aside {
 	if m.aside == nil {
 		return nil
@@ -54,7 +54,7 @@ func (o *Options) asideMemory(info *gguf.Info) gguf.Memory {
 // bytes. The model also works without.
 func (m *Model) openAside(p llama.ContextParams, bytes uint64) {
 	if m.window > 0 || llama.ModelIsRecurrent(m.model) || llama.ModelIsHybrid(m.model) {
-		return // see move
+		return // see header; the file may not have told
 	}
 	// Fresh memory, none of which is touched before it is needed: to get it later
 	// would stop everything for as long as it takes to clear.
