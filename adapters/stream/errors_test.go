@@ -175,12 +175,7 @@ func TestTransportErrors(t *testing.T) {
 }
 
 func TestConnectionRefused(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	listener.Close()
+	const address = "127.0.0.1:1" // nobody listens there
 	e := openError(t, upstream(t, "http://"+address), deltas)
 	if e.Status != 502 || e.Message != "The backend refused the connection." || !strings.Contains(e.Err.Error(), address) {
 		t.Errorf("got %d %q", e.Status, e.Error())

@@ -323,9 +323,7 @@ func TestHandshakeThatLies(t *testing.T) {
 }
 
 func TestDialRefused(t *testing.T) {
-	server := httptest.NewServer(http.NotFoundHandler())
-	server.Close()
-	up := upstream(t, server.URL+"?key=KEY123")
+	up := upstream(t, "http://127.0.0.1:1?key=KEY123") // nobody listens there
 	e := openError(t, up, messages)
 	if e.Status != 502 || e.Message != "The backend refused the connection." || strings.Contains(e.Error(), "KEY123") {
 		t.Errorf("got %d %q", e.Status, e.Error())

@@ -144,6 +144,9 @@ func noise(n int) []byte {
 	return b
 }
 
+// nobody is the URL of a port on which nobody listens.
+const nobody = "http://127.0.0.1:1"
+
 // setting is a folder and the options of a pull into it.
 type setting struct {
 	Options
@@ -213,7 +216,7 @@ func TestHub(t *testing.T) {
 		t.Errorf("it lies at %s", path)
 	}
 	s.want(t, "hf:a/b:q8_0", noise(500))
-	h.Close() // it is there, so nobody is asked
+	s.Endpoint = nobody // it is there, so nobody is asked
 	s.want(t, one, data)
 	if !strings.Contains(s.out.String(), one+" is there already") {
 		t.Errorf("said %q", s.out.String())
@@ -262,7 +265,7 @@ func TestRefusals(t *testing.T) {
 	f(401, "RepoNotFound", "", "there is no repository a/b for everyone", "set HF_TOKEN", "did you mean\n  hf:c/b-GGUF")
 	f(401, "", "hf_mine", "your token is not taken for a/b: look after HF_TOKEN")
 	f(418, "", "", "says 418")
-	h.Close()
+	s.Endpoint = nobody
 	s.refuses(t, "hf:a/b", "does not answer: ", "refused")
 	empty := newHub(t, map[string][]byte{"model.safetensors": noise(10)})
 	empty.setting(t).refuses(t, "hf:a/b", "a/b has no GGUF model; did you mean\n  hf:c/b-GGUF")

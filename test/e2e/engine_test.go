@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -33,18 +32,12 @@ type program struct {
 // lines of a configuration's models.
 func start(t *testing.T, more ...string) *program {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	listener.Close()
 	config := filepath.Join(t.TempDir(), "config.yaml")
-	yaml := fmt.Sprintf("listen: %s\nmodels:\n  m: {engine: {model: \"builtin:stories\"}}\n  %s\n", address, strings.Join(more, "\n  "))
+	yaml := fmt.Sprintf("listen: 127.0.0.1:0\nmodels:\n  m: {engine: {model: \"builtin:stories\"}}\n  %s\n", strings.Join(more, "\n  "))
 	if err := os.WriteFile(config, []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := &program{Cmd: exec.Command("../../bin/dragoman", "-config", config), base: "http://" + address, log: harness.NewLog(), over: make(chan struct{})}
+	p := &program{Cmd: exec.Command("../../bin/dragoman", "-config", config), log: harness.NewLog(), over: make(chan struct{})}
 	stderr, err := p.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +56,8 @@ func start(t *testing.T, more ...string) *program {
 		p.Process.Kill()
 		<-p.over
 	})
-	p.log.Wait(t, "serves the OpenAI API")
+	_, address, _ := strings.Cut(p.log.Wait(t, "serves the OpenAI API"), " on ")
+	p.base = "http://" + strings.TrimSpace(address)
 	return p
 }
 

@@ -82,7 +82,7 @@ models:
 // A worker may have died since the controller heard of it. Its successor is asked
 // for once; then the request fails like any other.
 func TestControllerNamesADeadWorker(t *testing.T) {
-	c, dead := harness.NewController(t), harness.Refusing(t)
+	c, dead := harness.NewController(t), harness.Refusing
 	worker := harness.NewBackend(t, harness.PirateWorker)
 	base := harness.Gateway(t, `
 models:

@@ -82,7 +82,7 @@ models:
 }
 
 func TestEmbeddingsThatABackendCannotDo(t *testing.T) {
-	base := harness.Gateway(t, `models: {m: {adapter: ollama, url: "http://127.0.0.1:1"}, text: {adapter: tgi, url: "http://127.0.0.1:1", template: chatml}}`)
+	base := harness.Gateway(t, `models: {m: {adapter: ollama, url: "`+harness.Refusing+`"}, text: {adapter: tgi, url: "`+harness.Refusing+`", template: chatml}}`)
 	wants(t, embed(t, base, `"input":[1,2,3]`), 400,
 		`{"error":{"message":"Invalid 'input': token ids are not supported with this model. Send text (LangChain: check_embedding_ctx_length=False).",`+
 			`"type":"invalid_request_error","param":"input","code":"unsupported_value"}}`)

@@ -109,7 +109,7 @@ func TestMessagesAsOneText(t *testing.T) {
 		harness.Do(t, http.MethodPost, base+"/v1/chat/completions", `{"model":"m","messages":"Hi","stream":true}`).
 			Check(t, false).Want(t, "R C F=stop D", harness.Pirate)
 	}
-	base := harness.Gateway(t, `models: {m: {adapter: openai, url: "`+harness.Refusing(t)+`"}}`)
+	base := harness.Gateway(t, `models: {m: {adapter: openai, url: "`+harness.Refusing+`"}}`)
 	harness.Do(t, http.MethodPost, base+"/v1/chat/completions", `{"model":"m","messages":"Hi"}`).Want(t, 400, "invalid_type", "messages")
 }
 
@@ -137,7 +137,7 @@ func TestFastChatTokenCheck(t *testing.T) {
 models:
   m: {adapter: fastchat, url: "`+worker.URL+`"}
   "*": {adapter: fastchat, controller: "`+c.URL+`"}
-  other: {adapter: openai, url: "`+harness.Refusing(t)+`"}
+  other: {adapter: openai, url: "`+harness.Refusing+`"}
   blind:
     backends:
       - {adapter: fastchat, url: "`+harness.NewBackend(t, harness.PirateWorker).URL+`"}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -231,9 +230,6 @@ func (b *Backend) answer(conn net.Conn, r Reply, gone <-chan struct{}) bool {
 	return err == nil
 }
 
-// Refusing returns the URL of a port on which nobody listens.
-func Refusing(t testing.TB) string {
-	server := httptest.NewServer(nil)
-	server.Close()
-	return server.URL
-}
+// Refusing is the URL of a port on which nobody listens. Unlike a port that was
+// in use and no longer is, no other test can be given this one.
+const Refusing = "http://127.0.0.1:1"
