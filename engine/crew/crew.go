@@ -8,7 +8,8 @@
 // Now and then the next higher or lower number is tried, in steps that take
 // turns with steps of the number in use, so that both meet the same machine.
 // Trials may cost a small share of the time and no more; a change in how long
-// steps take brings one about.
+// steps take brings one about. Where others are seen to want the processors there
+// are at once so few as there is room for.
 package crew
 
 import "time"
@@ -16,10 +17,11 @@ import "time"
 // Crew is the number of threads for one kind of step. Create it with New. It is
 // not safe for concurrent use.
 type Crew struct {
-	full   func() bool
+	full   func(threads int) bool
 	ladder []int // the numbers to choose from, growing
 	at     int   // the one in use
 	up     bool  // the next trial is of the one above
+	capped bool  // others left room for fewer in this step
 
 	usual, lately average
 	tokens        int           // of the latest step
@@ -43,9 +45,9 @@ type trial struct {
 
 const (
 	// A trial has so many pairs of steps. It ends early if one of the numbers is far
-	// better.
+	// better, and at once if fewer threads are worse beyond doubt.
 	pairs, early = 6, 2
-	far          = 1.3
+	far, doubt   = 1.3, 1.5
 	// awful is how many times as long as usual one step must take to say all.
 	awful = 3
 	// wake is how long a first step with more threads may take and not count: the
@@ -63,9 +65,9 @@ const (
 
 // New returns a crew of start threads, that may become any number up to most.
 // If full is not nil it tells whether other programs keep the processors so busy
-// that more threads need not even be tried: a single step with a thread too many
-// may take a hundred times as long.
-func New(start, most int, full func() bool) *Crew {
+// that so many threads are too many: a single step with one too many may take a
+// hundred times as long. It is asked before each step.
+func New(start, most int, full func(threads int) bool) *Crew {
 	// The first steps find nothing in caches: they say little, but not for long.
 	c := &Crew{full: full, trial: trial{at: -1}, up: true, rest: soon / 8}
 	for n := 1; n < most; n += max(1, n/2) { // 1 2 3 4 6 9 13 ...
@@ -80,16 +82,27 @@ func New(start, most int, full func() bool) *Crew {
 
 // Threads returns how many threads are to compute the next step.
 func (c *Crew) Threads() int {
+	at := c.at
 	if c.trial.at >= 0 && c.trial.steps%2 == 0 {
-		return c.ladder[c.trial.at]
+		at = c.trial.at
 	}
-	return c.ladder[c.at]
+	c.capped = false
+	for at > 0 && c.crowded(at) {
+		at, c.capped = at-1, true
+	}
+	return c.ladder[at]
 }
 
 // Took tells that the step for which Threads was called had so many tokens and
 // took so long.
 func (c *Crew) Took(tokens int, d time.Duration) {
-	if len(c.ladder) == 1 || tokens <= 0 {
+	switch {
+	case len(c.ladder) == 1 || tokens <= 0:
+		return
+	case c.capped: // says nothing about the number in use
+		if c.trial.at >= 0 {
+			c.end(soon)
+		}
 		return
 	}
 	each := d.Seconds() / float64(tokens)
@@ -126,8 +139,11 @@ func alike(a, b int) bool { return a*4 <= b*5 && b*4 <= a*5 }
 // apart reports whether one of a and b is more than so many times the other.
 func apart(a, b, times float64) bool { return a > b*times || b > a*times }
 
+// crowded reports whether others leave no room for that many threads.
+func (c *Crew) crowded(at int) bool { return c.full != nil && c.full(c.ladder[at]) }
+
 // mayGrow reports whether more threads can be tried.
-func (c *Crew) mayGrow() bool { return c.at+1 < len(c.ladder) && (c.full == nil || !c.full()) }
+func (c *Crew) mayGrow() bool { return c.at+1 < len(c.ladder) && !c.crowded(c.at+1) }
 
 // try begins a trial of the number above or below, whose turn it is, or else of
 // the other one. Steps take about d. Unless fewer have just turned out better,
@@ -153,7 +169,11 @@ func (c *Crew) begin(at int) {
 func (c *Crew) tried(tokens int, each float64, d time.Duration) {
 	t := &c.trial
 	if !alike(tokens, t.tokens) { // there is nothing to compare any more
-		c.end(share / 2 * (t.costs + d))
+		rest := soon
+		if t.at < c.at { // which cost something, most likely
+			rest = share / 2 * (t.costs + d)
+		}
+		c.end(rest)
 		return
 	}
 	if t.at > c.at && !t.woken && d < wake {
@@ -173,6 +193,8 @@ func (c *Crew) tried(tokens int, each float64, d time.Duration) {
 	t.old += each
 	n := t.steps / 2
 	switch {
+	case t.at < c.at && t.new > doubt*t.old:
+		c.lose()
 	case !apart(t.new, t.old, awful) && (n < early || n < pairs && !apart(t.new, t.old, far)):
 	case t.at > c.at && t.new*gain < t.old, t.at < c.at && t.new <= t.old:
 		c.at, c.won = t.at, true

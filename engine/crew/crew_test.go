@@ -139,7 +139,7 @@ func TestAFullMachine(t *testing.T) {
 	if got := work(c, full, 2, 0.3, one, 200); got < 0.95 {
 		t.Errorf("%.0f %% of the best speed", got*100)
 	}
-	c = New(1, 2, func() bool { return true })
+	c = New(1, 2, func(int) bool { return true })
 	for range 10000 {
 		if c.Threads() > 1 {
 			t.Fatal("two threads are tried where not one processor is free")
@@ -151,6 +151,39 @@ func TestAFullMachine(t *testing.T) {
 	c.Took(1, time.Second) // one step is enough
 	if c.Threads() != 1 {
 		t.Error("two threads go on")
+	}
+}
+
+// Threads give way as soon as others are seen to want their processors, in a
+// trial too, and come back when those are gone.
+func TestGivesWayToOthers(t *testing.T) {
+	others := false
+	c := New(4, 4, func(n int) bool { return others && n > 1 })
+	for i := range 100 {
+		others = false
+		if got := work(c, idle(4), 4, 0, one, 1+float64(i)/100); got < 0.95 {
+			t.Errorf("%.0f %% of the best speed on an idle machine", got*100)
+		}
+		others = true
+		if got := work(c, full, 4, 0, one, 2); got < 1 {
+			t.Errorf("%.0f %% of the best speed on a full one", got*100)
+		}
+	}
+}
+
+// One step of half the threads says that they are worse where they take nearly
+// twice as long.
+func TestFewerThatAreMuchWorseAreTriedForOneStep(t *testing.T) {
+	c, fewer := New(2, 2, nil), 0
+	for range 60 {
+		n := c.Threads()
+		if n < 2 {
+			fewer++
+		}
+		c.Took(1, time.Duration(100e6/n))
+	}
+	if fewer != 1 {
+		t.Errorf("%d of 60 steps had one thread", fewer)
 	}
 }
 

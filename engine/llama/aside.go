@@ -118,7 +118,7 @@ func (a *aside) Part() float64 { return float64(a.part()) / float64(a.threads.mo
 
 // Start implements sched.Aside. Where other programs want the processors there is
 // none to spare.
-func (a *aside) Start(seq int) bool { return !a.m.threads.crowd.full() && a.begin(seq) }
+func (a *aside) Start(seq int) bool { return !a.m.threads.crowd.full(a.m.threads.most) && a.begin(seq) }
 
 func (a *aside) begin(seq int) bool {
 	if !a.fetch(seq) {

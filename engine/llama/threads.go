@@ -37,14 +37,10 @@ type threads struct {
 const reading = 32
 
 // choose makes the number one that follows the measurements. It begins with
-// all cores, unless others want them or the model file, of that many bytes, is
-// tiny.
+// all cores, unless the model file, of that many bytes, is tiny.
 func (t *threads) choose(ctx llama.Context, size int64) {
 	start := cores()
-	if t.crowd.full() {
-		start = 1
-	}
-	t.most = cores()
+	t.most = start
 	t.read = crew.New(start, cores(), t.crowd.full)
 	if size <= tinyModel {
 		start = 1

@@ -1,0 +1,107 @@
+package llama
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// crowd watches how many threads of other programs want the processors, where
+// Linux tells.
+type crowd struct {
+	looked      time.Time
+	ran, waited float64 // this program's threads until then, in nanoseconds
+	others      float64
+}
+
+// full reports whether others want the processors so much that each of so many
+// threads would wait for more than a quarter of its time.
+func (c *crowd) full(threads int) bool {
+	if now := time.Now(); now.Sub(c.looked) > 100*time.Millisecond {
+		ran, waited := scheduled()
+		c.look(now, ran, waited, runtime.NumCPU(), runnable)
+	}
+	return tooMany(threads, c.others, runtime.NumCPU())
+}
+
+func tooMany(threads int, others float64, processors int) bool {
+	all := float64(threads) + others
+	return all-float64(processors) > all/4
+}
+
+// fade is what is left of the others after a look that did not find them: one thread
+// may have a processor for itself for some tenths of a second, while two others
+// share the next.
+const fade = 0.9
+
+// look finds the others by how much this program's threads had to wait for the
+// processors since the last look. If they mostly slept, now tells whether those that
+// were there still are. It does not find any, but at the start: many requests that
+// come at once look the same.
+func (c *crowd) look(at time.Time, ran, waited float64, processors int, now func() float64) {
+	r, w, passed, first := ran-c.ran, waited-c.waited, float64(at.Sub(c.looked)), c.looked.IsZero()
+	c.looked, c.ran, c.waited = at, ran, waited
+	switch {
+	case r < 0 || w < 0: // a thread has ended, and its share is gone
+	case r+w < passed/2:
+		if first || c.others > 0 {
+			c.others = now()
+		}
+	case w > (r+w)/8: // less says nothing
+		c.others = max(c.others*fade, float64(processors)*(r+w)/max(r, 1)-(r+w)/passed)
+	default:
+		c.others *= fade
+	}
+}
+
+// scheduled returns for how many nanoseconds the threads of this program have
+// run and have waited to, where Linux tells.
+func scheduled() (ran, waited float64) {
+	files, _ := filepath.Glob("/proc/self/task/[0-9]*/schedstat")
+	for _, f := range files {
+		data, err := os.ReadFile(f) // 2085411 35120 12: ran, waited, times
+		if err != nil {
+			continue // a thread that has just ended
+		}
+		if fields := strings.Fields(string(data)); len(fields) > 1 {
+			r, _ := strconv.ParseFloat(fields[0], 64)
+			w, _ := strconv.ParseFloat(fields[1], 64)
+			ran, waited = ran+r, waited+w
+		}
+	}
+	return ran, waited
+}
+
+// runnable returns how many threads there are, besides the one that asks, that
+// run or wait to; those that do for a moment only do not count. Linux counts
+// those of the whole machine, so it says nothing to a program that may not use all
+// of it.
+func runnable() float64 {
+	if !wholeMachine() {
+		return 0
+	}
+	least := math.Inf(1)
+	for range 5 {
+		var skipped [3]float64
+		var n float64
+		data, _ := os.ReadFile("/proc/loadavg") // 0.20 0.18 0.12 1/80 11206
+		_, _ = fmt.Sscanf(string(data), "%f %f %f %f/", &skipped[0], &skipped[1], &skipped[2], &n)
+		if least = min(least, n-1); least <= 0 {
+			return 0
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+	return least
+}
+
+// wholeMachine reports whether this program may use all processors.
+var wholeMachine = sync.OnceValue(func() bool {
+	all, _ := filepath.Glob("/sys/devices/system/cpu/cpu[0-9]*")
+	return len(all) == runtime.NumCPU()
+})

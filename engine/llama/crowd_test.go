@@ -1,0 +1,71 @@
+package llama
+
+import (
+	"os"
+	"runtime"
+	"testing"
+	"time"
+)
+
+func TestCrowd(t *testing.T) {
+	f := func(name string, processors int, before, ran, waited, running float64, full ...bool) {
+		t.Helper()
+		start := time.Now()
+		c := &crowd{looked: start, ran: 5e9, waited: 2e9, others: before}
+		c.look(start.Add(time.Second), 5e9+ran*1e9, 2e9+waited*1e9, processors, func() float64 { return running })
+		for i, want := range full {
+			if got := tooMany(i+1, c.others, processors); got != want {
+				t.Errorf("%s: %d threads are too many: %v, beside %.1f others", name, i+1, got, c.others)
+			}
+		}
+	}
+	const (
+		room = false
+		many = true
+	)
+	f("two threads alone", 2, 0, 2, 0, 9, room, room)
+	f("two threads that hardly wait", 2, 0, 1.9, 0.1, 9, room, room)
+	f("one thread beside two others", 2, 0, 2./3, 1./3, 0, many, many)
+	f("two threads beside two others", 2, 0, 1, 1, 0, many, many)
+	f("one thread beside one other", 2, 0, 1, 0, 9, room, room) // nobody can tell
+	f("two threads beside one other", 2, 0, 4./3, 2./3, 0, room, many)
+	f("four threads beside one other, of four processors", 4, 0, 3.2, 0.8, 0, room, room, room, room)
+	f("four threads beside two others", 4, 0, 4*4./6, 4*2./6, 0, room, room, room, many)
+	f("two threads beside two others, of four processors", 4, 0, 2, 0, 0, room, room, room, room)
+	f("never ran at all", 2, 0, 0, 2, 0, many, many)
+	f("one thread that was lucky beside two others", 2, 2, 1, 0, 0, many, many)
+	f("slept, and all are free", 2, 2, 0.1, 0, 0, room, room)
+	f("slept, and all are still taken", 2, 2, 0.1, 0, 2, many, many)
+	f("slept, and one is free", 2, 2, 0.1, 0.1, 1, room, many)
+	f("slept, and some of sixteen are taken", 16, 16, 0.1, 0, 5, make([]bool, 16)...)
+	f("slept, and is asked much at once", 2, 0, 0.1, 0, 4, room, room)
+	f("a thread ended", 2, 1, -1, 1, 9, room, many)
+
+	c := &crowd{}
+	if c.look(time.Now(), 1e6, 0, 2, func() float64 { return 2 }); c.others != 2 {
+		t.Errorf("%g others at the start", c.others)
+	}
+	for range 20 {
+		c.look(c.looked.Add(time.Second), c.ran+1e9, c.waited, 2, nil)
+	}
+	if tooMany(2, c.others, 2) {
+		t.Errorf("%g others long after they have gone", c.others)
+	}
+}
+
+// The kernel's figures are there, and grow with what this program does.
+func TestScheduled(t *testing.T) {
+	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
+		t.Skip("the system does not tell")
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before, _ := scheduled()
+	ran := before
+	for ran < before+20e6 {
+		ran, _ = scheduled()
+	}
+	if n := runnable(); n < 0 {
+		t.Errorf("%g others", n)
+	}
+}
