@@ -68,7 +68,7 @@ func (s *Scheduler) readOne(ctx context.Context, r *reading) error {
 		if err := r.st.ctx.Err(); err != nil {
 			return err
 		}
-		part := prompt[pos : pos+evenly(len(prompt)-pos, n)]
+		part := prompt[pos : pos+inTiles(len(prompt)-pos, n, AsideTokens)]
 		start := time.Now()
 		if err := s.opt.Aside.Read(pos, part, r.alone.Load()); err != nil {
 			return err
@@ -105,7 +105,7 @@ func (s *Scheduler) startAside(running int) {
 	s.share.waiting--
 	s.aside = &reading{
 		st: st, sl: st.slot, from: len(st.slot.held), done: make(chan error, 1),
-		part: min(AsideTokens, s.share.pass.fit(patience*s.opt.Aside.Part())),
+		part: min(AsideTokens, tiles(s.share.pass.fit(patience*s.opt.Aside.Part()))),
 	}
 	s.copied++
 	s.jobs <- s.aside

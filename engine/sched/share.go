@@ -69,7 +69,11 @@ func (s *share) budget(running, room int) int {
 	case s.pass.cost(1) == 0:
 		return min(room, blind)
 	}
-	return s.within(limit, running, room)
+	n := s.within(limit, running, room)
+	if running == 0 {
+		n = min(room, tiles(n))
+	}
+	return n
 }
 
 // within returns how many prompt tokens a step reads that may take so long.

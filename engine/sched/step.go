@@ -58,7 +58,7 @@ func (s *Scheduler) fill() (running, prompts, read int) {
 	s.startAside(running)
 	room := s.opt.Batch - running
 	if prompts = s.readShort(running, room); prompts == 0 {
-		prompts = s.readOn(s.share.budget(running, room))
+		prompts = s.readOn(running, s.share.budget(running, room), room)
 	}
 	if prompts == 0 {
 		s.bridge()
@@ -107,27 +107,57 @@ func (s *Scheduler) readShort(running, room int) (prompts int) {
 // readOn decides whose prompts the budget goes to: those that are soonest done,
 // and in every other step those that came first, so that nobody waits for ever.
 // Few at a time are read, since equal shares would make all wait for the last.
+// Where nobody answers the last may get more than the budget leaves, if room does.
 // It returns how many.
-func (s *Scheduler) readOn(budget int) (prompts int) {
+func (s *Scheduler) readOn(running, budget, room int) (prompts int) {
 	if s.steps%2 == 0 {
 		slices.SortStableFunc(s.readers, shortest)
 	} else {
 		slices.SortStableFunc(s.readers, func(a, b *Stream) int { return a.admitted.Compare(b.admitted) })
 	}
 	for _, st := range s.readers {
-		if budget == 0 {
+		if budget <= 0 {
 			break
 		}
-		st.reads = evenly(st.left(), budget)
+		if st.reads = evenly(st.left(), budget); running == 0 {
+			st.reads = inTiles(st.left(), budget, room)
+		}
 		budget -= st.reads
+		room -= st.reads
 		prompts++
 	}
 	return prompts
 }
 
+// tile is how many tokens llama.cpp's flash attention computes together on a
+// processor. It takes as long for any part of a tile, but computes fewer tokens one
+// by one, which takes several times as long.
+const tile = 64
+
+// tiles returns the whole number of tiles nearest to n, if that is not none.
+func tiles(n int) int {
+	if n < tile/2 {
+		return n
+	}
+	return max(tile, (n+tile/2)/tile*tile)
+}
+
+// inTiles returns how many of so many tokens are read next, about budget at once or,
+// at the end, up to most, if less than a tile would be left.
+func inTiles(left, budget, most int) int {
+	switch {
+	case budget < tile:
+		return evenly(left, budget)
+	case left <= budget, left < 2*tile && left <= most:
+		return left
+	case left < 2*budget:
+		return max(tile, left/2/tile*tile)
+	}
+	return budget / tile * tile
+}
+
 // evenly returns how many of so many tokens are read next, if at most budget are
-// at once. What would leave few for the last time is read in halves: llama.cpp
-// computes the attention of few tokens one by one, which takes longer.
+// at once. What would leave few for the last time is read in halves.
 func evenly(left, budget int) int {
 	if budget < left && left < 2*budget {
 		return (left + 1) / 2

@@ -152,14 +152,23 @@ func TestAShortPromptDoesNotWaitForALongOne(t *testing.T) {
 	g.open()
 }
 
-// The end of a prompt is read in two equal parts rather than in a large and a small one.
-func TestNoSmallRestOfAPromptIsLeft(t *testing.T) {
-	m := &fakellama.Model{Reply: echo}
-	g := hold(m)
-	s := start(t, m, sched.Options{Context: 1000, Parallel: 1, Batch: 64, Queue: 10})
-	submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, strings.Repeat("a", 70))})
-	if one, two := len(<-g.reached), len(g.step()); one != 35 || two != 35 {
-		t.Errorf("steps read %d and %d tokens, want 35 each", one, two)
+// A prompt is read in tiles of 64 tokens, but for its end, and in two equal parts
+// rather than in a large and a small one where no tile fits.
+func TestPromptsAreReadInTiles(t *testing.T) {
+	f := func(length, batch, one, two int) {
+		t.Helper()
+		m := &fakellama.Model{Reply: echo}
+		g := hold(m)
+		s := start(t, m, sched.Options{Context: 1000, Parallel: 1, Batch: batch, Queue: 10})
+		submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, strings.Repeat("a", length))})
+		if a, b := len(<-g.reached), len(g.step()); a != one || b != two {
+			t.Errorf("of %d tokens, %d at most, steps read %d and %d, want %d and %d", length, batch, a, b, one, two)
+		}
+		g.open()
 	}
-	g.open()
+	f(70, 60, 35, 35)
+	f(70, 64, 64, 6)
+	f(200, 64, 64, 64)
+	f(127, 500, 127, 1) // what follows is the answer
+	f(129, 500, 64, 65) // nothing is known yet: 64
 }
