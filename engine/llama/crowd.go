@@ -35,28 +35,31 @@ func tooMany(threads int, others float64, processors int) bool {
 	return all-float64(processors) > all/4
 }
 
-// fade is what is left of the others after a look that did not find them: one thread
-// may have a processor for itself for some tenths of a second, while two others
-// share the next.
-const fade = 0.9
+// fade is how long others that are not found any more count for something: one
+// thread may have a processor for itself for some tenths of a second, while two
+// others share the next.
+const fade = time.Second
 
 // look finds the others by how much this program's threads had to wait for the
-// processors since the last look. If they mostly slept, now tells whether those that
-// were there still are. It does not find any, but at the start: many requests that
-// come at once look the same.
+// processors since the last look. If they mostly slept, now tells how many of those
+// that were there still are. It does not find more, but at the start: many requests
+// that come at once look the same.
 func (c *crowd) look(at time.Time, ran, waited float64, processors int, now func() float64) {
 	r, w, passed, first := ran-c.ran, waited-c.waited, float64(at.Sub(c.looked)), c.looked.IsZero()
+	left := math.Exp(-passed / float64(fade))
 	c.looked, c.ran, c.waited = at, ran, waited
 	switch {
 	case r < 0 || w < 0: // a thread has ended, and its share is gone
 	case r+w < passed/2:
-		if first || c.others > 0 {
+		if first {
 			c.others = now()
+		} else if c.others > 0 {
+			c.others = min(c.others, now())
 		}
 	case w > (r+w)/8: // less says nothing
-		c.others = max(c.others*fade, float64(processors)*(r+w)/max(r, 1)-(r+w)/passed)
+		c.others = max(c.others*left, float64(processors)*(r+w)/max(r, 1)-(r+w)/passed)
 	default:
-		c.others *= fade
+		c.others *= left
 	}
 }
 

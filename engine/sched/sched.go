@@ -209,20 +209,43 @@ func (s *Scheduler) Run(ctx context.Context) {
 	}
 }
 
-// together is how soon a request must follow another one to begin with it where
-// nothing was going on: it would else wait for that one's whole first step.
-const together = 150 * time.Microsecond
+// How soon a request must follow another one to begin with it where nothing was
+// going on, as it would else wait for that one's whole first step: together, or that
+// share of the step, but never longer than latest.
+const (
+	together  = 150 * time.Microsecond
+	ofTheStep = 1. / 64
+	latest    = 2 * time.Millisecond
+)
 
-// gather waits until no further request comes. It does not sleep, as timers may
-// be late by more than that, nor let other goroutines have its thread.
+// gather waits until no further request comes.
 func (s *Scheduler) gather() {
-	for since, n := s.opt.Now(), 1; n < s.opt.Parallel && s.opt.Now().Sub(since) < together; {
+	for n := 1; n < s.opt.Parallel && s.another(); n++ {
+	}
+}
+
+// another reports whether a further request comes soon. At first it does not sleep,
+// as timers may be late, nor let other goroutines have its thread.
+func (s *Scheduler) another() bool {
+	for since := s.opt.Now(); s.opt.Now().Sub(since) < together; {
 		select {
 		case <-s.wake:
-			since = s.opt.Now()
-			n++
+			return true
 		default:
 		}
+	}
+	s.mu.Lock()
+	tokens := 0
+	for _, st := range s.queue {
+		tokens += len(st.req.Prompt)
+	}
+	s.mu.Unlock()
+	wait := min(latest, time.Duration(ofTheStep*s.share.pass.cost(tokens)*float64(time.Second)))
+	select {
+	case <-s.wake:
+		return true
+	case <-time.After(wait - together):
+		return false
 	}
 }
 
