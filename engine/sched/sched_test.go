@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dragoman/engine/fakellama"
@@ -227,4 +228,40 @@ func TestRequestsThatComeTogetherBeginTogether(t *testing.T) {
 	if len(batches[0]) != 3 {
 		t.Errorf("the first step reads %v, want all three requests", batches[0])
 	}
+}
+
+// Where the first step takes long, it also waits for requests that come a little
+// later, but not for ever.
+func TestALongFirstStepWaitsForMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var batches [][]sched.Item
+		now := time.Unix(0, 0)
+		m := &fakellama.Model{Reply: echo, OnDecode: func(batch []sched.Item) error {
+			now = now.Add(100 * time.Millisecond)
+			batches = append(batches, slices.Clone(batch))
+			return nil
+		}}
+		s := sched.New(m, sched.Options{Context: 100, Parallel: 4, Batch: 32, Queue: 100, Now: func() time.Time {
+			now = now.Add(40 * time.Microsecond)
+			return now
+		}})
+		stop := run(s)
+		ask := func(text string) *sched.Stream {
+			return submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, text), MaxTokens: 1})
+		}
+		read(ask("first")) // from which it knows
+		batches = nil
+		one := ask("one")
+		synctest.Wait() // it waits
+		if len(batches) > 0 {
+			t.Error("the first step does not wait")
+		}
+		two := ask("two")
+		read(one)
+		read(two)
+		stop()
+		if len(batches) != 1 || len(batches[0]) != 6 {
+			t.Errorf("steps: %v, want one with both prompts", batches)
+		}
+	})
 }
