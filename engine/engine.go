@@ -22,6 +22,7 @@ const builtin = "builtin:stories"
 // Bounds of the work in one step. A batch of 512 keeps any processor busy.
 const (
 	maxParallel = 256 // llama.cpp's own limit
+	maxThreads  = 512 // likewise
 	batchTokens = 512
 )
 

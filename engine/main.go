@@ -74,8 +74,8 @@ func parse(args []string) (options, error) {
 		return o, fmt.Errorf("unknown argument %q", f.Arg(0))
 	case o.model == "" && !o.check:
 		return o, errors.New("-model is missing")
-	case o.llama.Context < 0 || o.llama.Parallel < 1 || o.llama.Parallel > maxParallel || o.queue < 1 || o.llama.Threads < 0:
-		return o, fmt.Errorf("-ctx and -threads take 0 or more, -queue 1 or more, -parallel 1 to %d", maxParallel)
+	case o.llama.Context < 0 || o.llama.Parallel < 1 || o.llama.Parallel > maxParallel || o.queue < 1 || o.llama.Threads < 0 || o.llama.Threads > maxThreads:
+		return o, fmt.Errorf("-ctx takes 0 or more, -threads 0 to %d, -queue 1 or more, -parallel 1 to %d", maxThreads, maxParallel)
 	}
 	if o.lib == "" {
 		o.lib = defaultLib()

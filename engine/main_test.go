@@ -56,6 +56,7 @@ func TestCommandLine(t *testing.T) {
 	f(`unknown argument "x"`, "-model", "m", "x")
 	f("-parallel 1 to 256", "-model", "m", "-parallel", "0")
 	f("-parallel 1 to 256", "-model", "m", "-parallel", "257")
+	f("-threads 0 to 512", "-model", "m", "-threads", "9999")
 	f(`-device takes auto, cpu, vulkan, cuda, metal, not "gpu"`, "-model", "m", "-device", "gpu")
 	f(`-gpu-layers: it is auto, or a number`, "-model", "m", "-gpu-layers", "-1")
 	f(`-cache-type-k takes f16, bf16, f32`, "-model", "m", "-cache-type-k", "q4_K")

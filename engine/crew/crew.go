@@ -21,7 +21,7 @@ type Crew struct {
 	ladder []int // the numbers to choose from, growing
 	at     int   // the one in use
 	up     bool  // the next trial is of the one above
-	capped bool  // others left room for fewer in this step
+	top    int   // the one in use before others came, if above at
 
 	usual, lately average
 	tokens        int           // of the latest step
@@ -82,27 +82,32 @@ func New(start, most int, full func(threads int) bool) *Crew {
 
 // Threads returns how many threads are to compute the next step.
 func (c *Crew) Threads() int {
-	at := c.at
+	// Beside others a lower number is the one in use, until they are gone or a trial
+	// shows that another one is better.
+	if was := c.at; c.crowded(c.at) || c.top > c.at {
+		c.top = max(c.top, c.at)
+		for c.at = c.top; c.at > 0 && c.crowded(c.at); {
+			c.at--
+		}
+		if c.at != was {
+			c.lost = 0
+			c.end(soon)
+		}
+	}
+	if c.trial.at >= 0 && c.crowded(c.trial.at) {
+		c.lost = min(c.lost+1, late)
+		c.end(soon * time.Duration(c.lost))
+	}
 	if c.trial.at >= 0 && c.trial.steps%2 == 0 {
-		at = c.trial.at
+		return c.ladder[c.trial.at]
 	}
-	c.capped = false
-	for at > 0 && c.crowded(at) {
-		at, c.capped = at-1, true
-	}
-	return c.ladder[at]
+	return c.ladder[c.at]
 }
 
 // Took tells that the step for which Threads was called had so many tokens and
 // took so long.
 func (c *Crew) Took(tokens int, d time.Duration) {
-	switch {
-	case len(c.ladder) == 1 || tokens <= 0:
-		return
-	case c.capped: // says nothing about the number in use
-		if c.trial.at >= 0 {
-			c.end(soon)
-		}
+	if len(c.ladder) == 1 || tokens <= 0 {
 		return
 	}
 	each := d.Seconds() / float64(tokens)
@@ -169,9 +174,10 @@ func (c *Crew) begin(at int) {
 func (c *Crew) tried(tokens int, each float64, d time.Duration) {
 	t := &c.trial
 	if !alike(tokens, t.tokens) { // there is nothing to compare any more
-		rest := soon
-		if t.at < c.at { // which cost something, most likely
-			rest = share / 2 * (t.costs + d)
+		rest := share / 2 * (t.costs + d)
+		if t.at > c.at { // which cost nothing, unless others are there
+			c.lost = min(c.lost+1, late)
+			rest = 2 * max(soon, d) * time.Duration(c.lost)
 		}
 		c.end(rest)
 		return
@@ -197,7 +203,7 @@ func (c *Crew) tried(tokens int, each float64, d time.Duration) {
 		c.lose()
 	case !apart(t.new, t.old, awful) && (n < early || n < pairs && !apart(t.new, t.old, far)):
 	case t.at > c.at && t.new*gain < t.old, t.at < c.at && t.new <= t.old:
-		c.at, c.won = t.at, true
+		c.at, c.won, c.top = t.at, true, 0
 		c.end(0)
 		c.lost = 0
 	default:
@@ -212,7 +218,7 @@ func (c *Crew) flee() {
 	for c.at > 0 && c.ladder[c.at] > half {
 		c.at--
 	}
-	c.up, c.lost = true, 0
+	c.up, c.lost, c.top = true, 0, 0
 	c.end(soon)
 }
 

@@ -121,6 +121,28 @@ func TestBatchesThatChange(t *testing.T) {
 	}
 }
 
+// Sizes that change with each step leave nothing to compare.
+func TestBatchesThatChangeEachTime(t *testing.T) {
+	sizes := []int{64, 128, 256, 512, 100, 320}
+	c := New(1, 2, nil)
+	if got := work(c, busy(1), 2, 0, func(i int) int { return sizes[i%6] }, 300); got < 0.9 {
+		t.Errorf("busy: %.0f %% of the best speed", got*100)
+	}
+	c = New(1, 2, nil)
+	if got := work(c, full, 2, 0, func(i int) int { return 1 << (i % 3) }, 300); got < 0.85 {
+		t.Errorf("full: %.0f %% of the best speed", got*100)
+	}
+}
+
+// Where others leave room for some threads, trials still find that fewer are better.
+func TestFewerThanThereIsRoomFor(t *testing.T) {
+	c := New(4, 4, func(n int) bool { return n > 3 })
+	work(c, busy(2), 4, 0, one, 20)
+	if got := work(c, busy(2), 4, 0, one, 60); got < 0.95 {
+		t.Errorf("%.0f %% of the best speed, with %d threads", got*100, c.Threads())
+	}
+}
+
 func TestOneProcessor(t *testing.T) {
 	c := New(1, 1, nil)
 	for range 1000 {

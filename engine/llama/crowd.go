@@ -16,15 +16,17 @@ import (
 // Linux tells.
 type crowd struct {
 	looked      time.Time
-	ran, waited float64 // this program's threads until then, in nanoseconds
+	rest        time.Duration // until the next look
+	ran, waited float64       // this program's threads until then, in nanoseconds
 	others      float64
 }
 
 // full reports whether others want the processors so much that each of so many
 // threads would wait for more than a quarter of its time.
 func (c *crowd) full(threads int) bool {
-	if now := time.Now(); now.Sub(c.looked) > 100*time.Millisecond {
+	if now := time.Now(); now.Sub(c.looked) > c.rest {
 		ran, waited := scheduled()
+		c.rest = max(100*time.Millisecond, 64*time.Since(now)) // many threads take long to look at
 		c.look(now, ran, waited, runtime.NumCPU(), runnable)
 	}
 	return tooMany(threads, c.others, runtime.NumCPU())
@@ -42,25 +44,32 @@ const fade = time.Second
 
 // look finds the others by how much this program's threads had to wait for the
 // processors since the last look. If they mostly slept, now tells how many of those
-// that were there still are. It does not find more, but at the start: many requests
-// that come at once look the same.
-func (c *crowd) look(at time.Time, ran, waited float64, processors int, now func() float64) {
+// that were there still are, unless it cannot. It does not find more, but at the
+// start: many requests that come at once look the same.
+func (c *crowd) look(at time.Time, ran, waited float64, processors int, now func() (others float64, ok bool)) {
 	r, w, passed, first := ran-c.ran, waited-c.waited, float64(at.Sub(c.looked)), c.looked.IsZero()
 	left := math.Exp(-passed / float64(fade))
 	c.looked, c.ran, c.waited = at, ran, waited
 	switch {
 	case r < 0 || w < 0: // a thread has ended, and its share is gone
 	case r+w < passed/2:
-		if first {
-			c.others = now()
-		} else if c.others > 0 {
-			c.others = min(c.others, now())
+		if !first && c.others == 0 {
+			break
+		}
+		switch n, ok := now(); {
+		case !ok:
+			c.others *= left
+		case first:
+			c.others = n
+		default:
+			c.others = min(c.others, n)
 		}
 	case w > (r+w)/8: // less says nothing
 		c.others = max(c.others*left, float64(processors)*(r+w)/max(r, 1)-(r+w)/passed)
 	default:
 		c.others *= left
 	}
+	c.others = min(c.others, float64(2*processors)) // more of them leave no less room
 }
 
 // scheduled returns for how many nanoseconds the threads of this program have
@@ -83,28 +92,27 @@ func scheduled() (ran, waited float64) {
 
 // runnable returns how many threads there are, besides the one that asks, that
 // run or wait to; those that do for a moment only do not count. Linux counts
-// those of the whole machine, so it says nothing to a program that may not use all
-// of it.
-func runnable() float64 {
+// those of the whole machine, so it is not ok for a program that may not use all of
+// it.
+func runnable() (others float64, ok bool) {
 	if !wholeMachine() {
-		return 0
+		return 0, false
 	}
-	least := math.Inf(1)
-	for range 5 {
+	others = math.Inf(1)
+	for start := time.Now(); others > 0 && time.Since(start) < 500*time.Microsecond; {
 		var skipped [3]float64
 		var n float64
 		data, _ := os.ReadFile("/proc/loadavg") // 0.20 0.18 0.12 1/80 11206
-		_, _ = fmt.Sscanf(string(data), "%f %f %f %f/", &skipped[0], &skipped[1], &skipped[2], &n)
-		if least = min(least, n-1); least <= 0 {
-			return 0
+		if _, err := fmt.Sscanf(string(data), "%f %f %f %f/", &skipped[0], &skipped[1], &skipped[2], &n); err != nil {
+			return 0, false
 		}
-		time.Sleep(100 * time.Microsecond)
+		others = min(others, max(0, n-1))
 	}
-	return least
+	return others, true
 }
 
 // wholeMachine reports whether this program may use all processors.
 var wholeMachine = sync.OnceValue(func() bool {
-	all, _ := filepath.Glob("/sys/devices/system/cpu/cpu[0-9]*")
-	return len(all) == runtime.NumCPU()
+	data, _ := os.ReadFile("/proc/stat") // a line for all processors together, and one for each
+	return strings.Count(string(data), "\ncpu") == runtime.NumCPU()
 })

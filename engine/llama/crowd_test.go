@@ -12,7 +12,7 @@ func TestCrowd(t *testing.T) {
 		t.Helper()
 		start := time.Now()
 		c := &crowd{looked: start, ran: 5e9, waited: 2e9, others: before}
-		c.look(start.Add(time.Second), 5e9+ran*1e9, 2e9+waited*1e9, processors, func() float64 { return running })
+		c.look(start.Add(time.Second), 5e9+ran*1e9, 2e9+waited*1e9, processors, func() (float64, bool) { return running, running >= 0 })
 		for i, want := range full {
 			if got := tooMany(i+1, c.others, processors); got != want {
 				t.Errorf("%s: %d threads are too many: %v, beside %.1f others", name, i+1, got, c.others)
@@ -38,13 +38,19 @@ func TestCrowd(t *testing.T) {
 	f("slept, and all are free", 2, 2, 0.1, 0, 0, room, room)
 	f("slept, and all are still taken", 2, 2, 0.1, 0, 2, many, many)
 	f("slept, and one is free", 2, 2, 0.1, 0.1, 1, room, many)
+	f("slept, and cannot tell", 2, 1, 0.1, 0, -1, room, room)
+	f("waits for almost all of its time", 2, 0, 0.001, 0.999, 0, many, many)
 	f("slept, and some of sixteen are taken", 16, 16, 0.1, 0, 5, make([]bool, 16)...)
 	f("slept, and is asked much at once", 2, 0, 0.1, 0, 4, room, room)
 	f("a thread ended", 2, 1, -1, 1, 9, room, many)
 
 	c := &crowd{}
-	if c.look(time.Now(), 1e6, 0, 2, func() float64 { return 2 }); c.others != 2 {
+	if c.look(time.Now(), 1e6, 0, 2, func() (float64, bool) { return 2, true }); c.others != 2 {
 		t.Errorf("%g others at the start", c.others)
+	}
+	c.look(c.looked.Add(time.Second), c.ran+1, c.waited+1e9, 2, nil)
+	if c.others > 4 {
+		t.Errorf("%g others", c.others)
 	}
 	c.look(c.looked.Add(3*time.Second), c.ran+3e9, c.waited, 2, nil)
 	if tooMany(2, c.others, 2) {
@@ -64,7 +70,7 @@ func TestScheduled(t *testing.T) {
 	for ran < before+20e6 {
 		ran, _ = scheduled()
 	}
-	if n := runnable(); n < 0 {
+	if n, ok := runnable(); ok && (n < 0 || n > 1e6) {
 		t.Errorf("%g others", n)
 	}
 }

@@ -45,7 +45,7 @@ func (t *threads) choose(ctx llama.Context, size int64) {
 	if size <= tinyModel {
 		start = 1
 	}
-	t.crowd.full(start) // looks around while nobody asks for anything yet
+	t.crowd.full(start) // looks around before there is anything to do
 	t.answer = crew.New(start, cores(), t.crowd.full)
 	t.set(ctx, start)
 }

@@ -224,28 +224,32 @@ func (s *Scheduler) gather() {
 	}
 }
 
-// another reports whether a further request comes soon. At first it does not sleep,
-// as timers may be late, nor let other goroutines have its thread.
+// another reports whether a further request comes soon. It does not sleep, as timers
+// may be a millisecond late, and at first does not let other goroutines have its
+// thread.
 func (s *Scheduler) another() bool {
-	for since := s.opt.Now(); s.opt.Now().Sub(since) < together; {
-		select {
-		case <-s.wake:
-			return true
-		default:
-		}
-	}
 	s.mu.Lock()
 	tokens := 0
 	for _, st := range s.queue {
 		tokens += len(st.req.Prompt)
 	}
 	s.mu.Unlock()
-	wait := min(latest, time.Duration(ofTheStep*s.share.pass.cost(tokens)*float64(time.Second)))
-	select {
-	case <-s.wake:
-		return true
-	case <-time.After(wait - together):
-		return false
+	// Of a longer prompt most may be known already.
+	step := s.share.pass.cost(min(tokens, tile)) * float64(time.Second)
+	wait := max(together, min(latest, time.Duration(step*ofTheStep)))
+	for since := s.opt.Now(); ; {
+		waited := s.opt.Now().Sub(since)
+		if waited >= wait {
+			return false
+		}
+		if waited > together {
+			runtime.Gosched()
+		}
+		select {
+		case <-s.wake:
+			return true
+		default:
+		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"dragoman/engine/fakellama"
@@ -233,35 +232,46 @@ func TestRequestsThatComeTogetherBeginTogether(t *testing.T) {
 // Where the first step takes long, it also waits for requests that come a little
 // later, but not for ever.
 func TestALongFirstStepWaitsForMore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	f := func(later, took time.Duration, together bool) {
+		t.Helper()
+		var s *sched.Scheduler
 		var batches [][]sched.Item
-		now := time.Unix(0, 0)
+		var mu sync.Mutex // over the clock, and when the second request comes
+		now, second := time.Unix(0, 0), time.Time{}
 		m := &fakellama.Model{Reply: echo, OnDecode: func(batch []sched.Item) error {
-			now = now.Add(100 * time.Millisecond)
+			mu.Lock()
+			defer mu.Unlock()
+			now = now.Add(took)
 			batches = append(batches, slices.Clone(batch))
 			return nil
 		}}
-		s := sched.New(m, sched.Options{Context: 100, Parallel: 4, Batch: 32, Queue: 100, Now: func() time.Time {
-			now = now.Add(40 * time.Microsecond)
-			return now
-		}})
-		stop := run(s)
 		ask := func(text string) *sched.Stream {
 			return submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, text), MaxTokens: 1})
 		}
-		read(ask("first")) // from which it knows
-		batches = nil
-		one := ask("one")
-		synctest.Wait() // it waits
-		if len(batches) > 0 {
-			t.Error("the first step does not wait")
-		}
-		two := ask("two")
-		read(one)
-		read(two)
+		two := make(chan *sched.Stream, 1)
+		s = sched.New(m, sched.Options{Context: 100, Parallel: 4, Batch: 32, Queue: 100, Now: func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			now = now.Add(10 * time.Microsecond)
+			if !second.IsZero() && now.After(second) {
+				second = time.Time{}
+				two <- ask("two")
+			}
+			return now
+		}})
+		stop := run(s)
+		read(ask("first")) // from which it knows what a step takes
+		mu.Lock()
+		second = now.Add(later)
+		mu.Unlock()
+		read(ask("one"))
+		read(<-two)
 		stop()
-		if len(batches) != 1 || len(batches[0]) != 6 {
-			t.Errorf("steps: %v, want one with both prompts", batches)
+		if got := len(batches[1]) == 6; got != together {
+			t.Errorf("%v after the first, steps of %v: together %v, want %v", later, took, got, together)
 		}
-	})
+	}
+	f(time.Millisecond, 200*time.Millisecond, true)
+	f(time.Millisecond, 5*time.Millisecond, false)
+	f(5*time.Millisecond, 2*time.Second, false)
 }

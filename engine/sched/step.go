@@ -130,25 +130,26 @@ func (s *Scheduler) readOn(running, budget, room int) (prompts int) {
 }
 
 // tile is how many tokens llama.cpp's flash attention computes together on a
-// processor. It takes as long for any part of a tile, but computes fewer tokens one
-// by one, which takes several times as long.
+// processor. A last part of a tile takes as long as a whole one; where there are
+// fewer in all, they are computed one by one, which takes several times as long.
 const tile = 64
 
-// tiles returns the whole number of tiles nearest to n, if that is not none.
+// tiles returns the whole number of tiles nearest to n, if n is not much less than
+// one.
 func tiles(n int) int {
-	if n < tile/2 {
+	if n < tile*3/4 {
 		return n
 	}
 	return max(tile, (n+tile/2)/tile*tile)
 }
 
 // inTiles returns how many of so many tokens are read next, about budget at once or,
-// at the end, up to most, if less than a tile would be left.
+// at the end, half a tile more, but never more than most.
 func inTiles(left, budget, most int) int {
 	switch {
 	case budget < tile:
 		return evenly(left, budget)
-	case left <= budget, left < 2*tile && left <= most:
+	case left <= budget, left <= min(most, budget+tile/2):
 		return left
 	case left < 2*budget:
 		return max(tile, left/2/tile*tile)
@@ -157,7 +158,8 @@ func inTiles(left, budget, most int) int {
 }
 
 // evenly returns how many of so many tokens are read next, if at most budget are
-// at once. What would leave few for the last time is read in halves.
+// at once. What would leave few for the last time is read in halves, as a step of
+// few takes longer than its share.
 func evenly(left, budget int) int {
 	if budget < left && left < 2*budget {
 		return (left + 1) / 2

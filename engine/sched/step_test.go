@@ -169,6 +169,6 @@ func TestPromptsAreReadInTiles(t *testing.T) {
 	f(70, 60, 35, 35)
 	f(70, 64, 64, 6)
 	f(200, 64, 64, 64)
-	f(127, 500, 127, 1) // what follows is the answer
-	f(129, 500, 64, 65) // nothing is known yet: 64
+	f(96, 500, 96, 1)   // what follows is the answer
+	f(127, 500, 64, 63) // nothing is known yet: 64 at once
 }

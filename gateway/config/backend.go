@@ -80,6 +80,9 @@ func (p *parser) engine(path string, b *Backend) {
 	if e.Parallel > 256 { // llama.cpp's limit
 		p.bad(path+".parallel", "must be 256 at most, not %d", e.Parallel)
 	}
+	if e.Threads > 512 { // llama.cpp's limit
+		p.bad(path+".threads", "must be 512 at most, not %d", e.Threads)
+	}
 	if e.Lib != "" {
 		e.Lib = p.file(path+".lib", e.Lib)
 	}

@@ -42,7 +42,10 @@ func Ask(ctx context.Context, opt Options) (*Estimate, error) {
 	said := newTail(opt.Log)
 	cmd.Stderr = said
 	out, err := cmd.Output()
-	if errors.Is(err, os.ErrNotExist) {
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		err = errors.New("the engine program did not say in time what the model takes")
+	case errors.Is(err, os.ErrNotExist):
 		err = noProgram(opt.Binary)
 	}
 	e := new(Estimate)

@@ -199,7 +199,7 @@ func TestEarlyExit(t *testing.T) {
 	}
 	f("broken", "the engine for broken did not start: exit status 3: some warning; dragoman-engine: no such model file: broken")
 	f("nolibffi", "the engine for nolibffi did not start: exit status 2: panic: libffi.so.8: cannot open shared object file (install libffi: on Debian and Ubuntu the package libffi8)")
-	f("starved", "the engine for starved did not start: signal: killed (the system kills what takes too much memory)")
+	f("starved", "the engine for starved did not start: signal: killed (perhaps by the system, which kills what takes too much memory)")
 	f("garbage", `the engine for garbage did not start: its first line says "Hello!\n", which is not where it listens`)
 }
 

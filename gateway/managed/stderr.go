@@ -30,7 +30,7 @@ func (e *StartError) Error() string {
 // hints tell what to do about some endings.
 var hints = []struct{ words, hint string }{
 	{"libffi", " (install libffi: on Debian and Ubuntu the package libffi8)"},
-	{"signal: killed", " (the system kills what takes too much memory)"},
+	{"signal: killed", " (perhaps by the system, which kills what takes too much memory)"},
 }
 
 func hint(s string) string {

@@ -19,10 +19,26 @@ func (p *parser) responseFormat() {
 	case kind == "json_schema" && body[0] != '{':
 		p.fail(wrongType(field+".json_schema", "an object", body))
 	case kind == "json_schema" || kind == "json_object":
+		if err := schemaIsObject(field+".json_schema", body); err != nil {
+			p.fail(err)
+		}
 		p.need(field, field)
 	default:
 		p.fail(badWord(field+".type", "invalid_value", kind, "text", "json_object", "json_schema"))
 	}
+}
+
+// schemaIsObject looks at the schema in a json_schema, if there is any.
+func schemaIsObject(field string, body []byte) error {
+	if body == nil {
+		return nil
+	}
+	return each(field, body, func(name, value []byte) error {
+		if value = present(value); string(name) == "schema" && value != nil && value[0] != '{' {
+			return wrongType(field+".schema", "an object", value)
+		}
+		return nil
+	})
 }
 
 // audio reads what asks for an answer that is not text, or not the model's own.

@@ -129,6 +129,10 @@ func TestCheck37_ResponseFormat(t *testing.T) {
 	wantNeeds(t, chat(`"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{}}}`), "response_format@response_format")
 	refuse(t, chat(`"response_format":{"type":"json_schema"}`), "response_format.json_schema", "missing_required_parameter")
 	refuse(t, chat(`"response_format":{"type":"json_schema","json_schema":"x"}`), "response_format.json_schema", "invalid_type")
+	for _, schema := range []string{"false", "true", `"x"`, "[]", "5"} {
+		refuse(t, chat(`"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":`+schema+`}}`), "response_format.json_schema.schema", "invalid_type")
+	}
+	wantNeeds(t, chat(`"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":null}}`), "response_format@response_format")
 	refuse(t, chat(`"response_format":{"type":"xml"}`), "response_format.type", "invalid_value")
 	refuse(t, chat(`"response_format":{}`), "response_format.type", "missing_required_parameter")
 	refuse(t, chat(`"response_format":"json"`), "response_format", "invalid_type")
