@@ -3,6 +3,8 @@ package llama
 import (
 	"os"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -65,12 +67,41 @@ func TestScheduled(t *testing.T) {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	start := time.Now()
 	before, _ := scheduled()
-	ran := before
-	for ran < before+20e6 {
-		ran, _ = scheduled()
+	for ran := before; ran < before+20e6; ran, _ = scheduled() {
+		if time.Since(start) > 10*time.Second {
+			t.Fatalf("it ran for %g ns, and still does", ran-before)
+		}
 	}
-	if n, ok := runnable(); ok && (n < 0 || n > 1e6) {
-		t.Errorf("%g others", n)
+}
+
+// Others that compute are found.
+func TestRunnable(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.NumCPU() == 1 || !wholeMachine() {
+		t.Skip("the system does not tell")
+	}
+	var stop atomic.Bool
+	var busy sync.WaitGroup
+	for range 2 * runtime.NumCPU() { // so that some of them wait
+		busy.Go(func() {
+			for !stop.Load() {
+			}
+		})
+	}
+	defer busy.Wait()
+	defer stop.Store(true)
+	start := time.Now()
+	for {
+		n, ok := runnable()
+		if !ok {
+			t.Fatal("it cannot tell")
+		}
+		if n > 0 {
+			return
+		}
+		if time.Since(start) > 10*time.Second {
+			t.Fatal("it finds nobody")
+		}
 	}
 }

@@ -186,7 +186,7 @@ func makeBatch(n int) llama.Batch {
 func (m *Model) startThreads(opt Options, info *gguf.Info) {
 	if opt.Threads > 0 {
 		m.threads.most = opt.Threads
-		m.threads.crowd.full(1) // looks around before there is anything to do
+		m.threads.crowd.full(1) // before there is anything to do; prompts are read aside by what it finds
 		m.threads.set(m.ctx, opt.Threads)
 	} else {
 		m.threads.choose(m.ctx, info.Size)

@@ -3,6 +3,7 @@ package sched_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -171,4 +172,27 @@ func TestPromptsAreReadInTiles(t *testing.T) {
 	f(200, 64, 64, 64)
 	f(96, 500, 96, 1)   // what follows is the answer
 	f(127, 500, 64, 63) // nothing is known yet: 64 at once
+}
+
+// No step has more tokens than fit, whichever prompts wait beside each other.
+func TestStepsAreNeverTooLarge(t *testing.T) {
+	const batch = 100
+	rng := rand.New(rand.NewPCG(1, 2))
+	m := &fakellama.Model{Reply: echo, OnDecode: func(items []sched.Item) error {
+		if len(items) > batch {
+			t.Errorf("a step of %d tokens, where %d fit", len(items), batch)
+		}
+		return nil
+	}}
+	s := start(t, m, sched.Options{Context: 1000, Parallel: 8, Batch: batch, Queue: 10})
+	for range 100 {
+		var streams []*sched.Stream
+		for i := range 8 {
+			text := strings.Repeat(string(rune('a'+i)), 1+rng.IntN(300))
+			streams = append(streams, submit(t, t.Context(), s, sched.Request{Prompt: tokens(t, text), MaxTokens: 1}))
+		}
+		for _, st := range streams {
+			read(st)
+		}
+	}
 }
