@@ -41,6 +41,9 @@ func play(args []string) {
 		}
 		return ""
 	}
+	if slices.Contains(args, "-estimate") && flag("-model") == "unreadable" {
+		stay()
+	}
 	if slices.Contains(args, "-estimate") && flag("-model") != "broken" {
 		fmt.Printf(`{"memory":{"host":%s},"machine":%s}`+"\n", cmp.Or(flag("-need"), "1"), cmp.Or(flag("-machine"), "0"))
 		os.Exit(0)
@@ -201,6 +204,16 @@ func TestEarlyExit(t *testing.T) {
 	f("nolibffi", "the engine for nolibffi did not start: exit status 2: panic: libffi.so.8: cannot open shared object file (install libffi: on Debian and Ubuntu the package libffi8)")
 	f("starved", "the engine for starved did not start: signal: killed (perhaps by the system, which kills what takes too much memory)")
 	f("garbage", `the engine for garbage did not start: its first line says "Hello!\n", which is not where it listens`)
+}
+
+// Nobody is told that memory is short when the program was only slow.
+func TestEstimateThatTakesTooLong(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := Ask(ctx, Options{Binary: os.Args[0], Model: "unreadable"})
+	if want := "the engine for unreadable did not start: the engine program did not say in time what the model takes"; err == nil || err.Error() != want {
+		t.Errorf("\n got %v\nwant %s", err, want)
+	}
 }
 
 func TestNoProgram(t *testing.T) {
